@@ -485,3 +485,23 @@ func BenchmarkText(b *testing.B) {
 		}
 	})
 }
+
+// A typed ID is written as the ID in it, and no zero Opaque is valid.
+func TestTypedAsID(t *testing.T) {
+	id := gameid.MustParse("0123456789abcdef0123")
+	o := gameid.As[struct{}](id)
+	for name, both := range map[string][2]func([]byte) ([]byte, error){
+		"AppendText": {id.AppendText, o.AppendText}, "AppendBinary": {id.AppendBinary, o.AppendBinary},
+	} {
+		want, err := both[0]([]byte("x"))
+		if got, typed := both[1]([]byte("x")); err != nil || typed != nil || string(got) != string(want) {
+			t.Errorf("%s: %q, %v, want %q, %v", name, got, typed, want, err)
+		}
+	}
+	if o.GormDataType() != id.GormDataType() || id.GormDataType() == "" {
+		t.Errorf("GORM makes %q for a typed ID, and %q for an ID", o.GormDataType(), id.GormDataType())
+	}
+	if zero := (gameid.Opaque[struct{}]{}); !zero.IsZero() || zero.IsValid() {
+		t.Error("the zero Opaque is one")
+	}
+}

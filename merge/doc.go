@@ -101,7 +101,7 @@
 //
 // # What it leaves in the new database
 //
-// [MergesTable] with the plan of this merge and those of the first world's history (see
-// [RecordedPlan]), [ProgressTable] with its checkpoints, and [RenamesTable] with every value that was
+// [RecordTable] with the plan of this merge (see [RecordedPlan]), [MergesTable] with those of earlier
+// merges that made its worlds, [ProgressTable] with its checkpoints, and [RenamesTable] with every value that was
 // changed. [KeysTable] and [MatchesTable] say which keys came and what they were.
 package merge

@@ -129,14 +129,17 @@ func Elsewhere(ctx context.Context, plan *Plan, into Database) (*Refusal, error)
 	return build.Elsewhere(ctx, plan, into)
 }
 
+// Exists is [world.Exists].
+func Exists(ctx context.Context, d Database) (bool, error) { return world.Exists(ctx, d) }
+
 // EachKey is [record.EachKey].
 func EachKey(ctx context.Context, merged Database, source string, table string, use func(Origin) error) error {
 	return record.EachKey(ctx, merged, source, table, use)
 }
 
 // ByPlan is [record.ByPlan].
-func ByPlan(ctx context.Context, merged Database, source, table, key string) (*Planned, error) {
-	return record.ByPlan(ctx, merged, source, table, key)
+func ByPlan(ctx context.Context, merged Database, source, table, key string, way []Origin) ([]Planned, error) {
+	return record.ByPlan(ctx, merged, source, table, key, way)
 }
 
 // EachFate is [build.EachFate].
@@ -145,8 +148,8 @@ func EachFate(plan *Plan, each func(Fate) error) error {
 }
 
 // EachFateOf is [build.EachFateOf].
-func EachFateOf(ctx context.Context, plan *Plan, into Database, worlds []Database, table, column string, codecs keys.Codecs, each func(Fate) error) error {
-	return build.EachFateOf(ctx, plan, into, worlds, table, column, codecs, each)
+func EachFateOf(ctx context.Context, plan *Plan, worlds []Database, table, column string, codecs keys.Codecs, each func(Fate) error) error {
+	return build.EachFateOf(ctx, plan, worlds, table, column, codecs, each)
 }
 
 // Fence is [build.Fence].

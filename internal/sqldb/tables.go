@@ -18,7 +18,7 @@ const (
 	RegistryTable = "gameid_servers"     // package store/registry
 	NumbersTable  = "gameid_numbers"     // package store/numbers
 	RecordTable   = "mergesafe_merge"    // package merge: the merge that made the database, with its plan
-	MergesTable   = "mergesafe_merges"   // earlier merges, which made the first world of that one
+	MergesTable   = "mergesafe_merges"   // earlier merges, which made the worlds of that one
 	ProgressTable = "mergesafe_progress" // how far each step of a merge came, by source and table
 	RenamesTable  = "mergesafe_renames"  // every value that a merge changed
 	KeysTable     = "mergesafe_keys"     // the source and the old value of every key that came

@@ -420,7 +420,7 @@ func TestAlteredMeanwhile(t *testing.T) {
 			want := fmt.Sprintf("database %q: %s", all[place].Name, schema)
 			const do, back = "ALTER TABLE stats ADD COLUMN extra INTEGER", "ALTER TABLE stats DROP COLUMN extra"
 			_, err := build.ApplyWith(t.Context(), p, into, all, job.Options{Parallel: 1}, meanwhile("before begin", 9, do))
-			if _, refused := errors.AsType[*record.RefusedError](err); err == nil || refused || !strings.Contains(err.Error(), want) {
+			if _, refused := errors.AsType[*record.RefusedError](err); !refused || !strings.Contains(err.Error(), want) || !strings.HasSuffix(err.Error(), ": alter them back") {
 				t.Errorf("apply: %v, want %s", err, want)
 			}
 			worldtest.Exec(t, all[place], back)

@@ -375,10 +375,13 @@ func complete(ctx context.Context, r *job.Run) error {
 		r.Manifest.Left = record.StateMade
 		return err
 	}
-	for _, look := range []func(context.Context, *job.Run) error{noneDangles, undisturbed, stillUnaltered} {
+	for _, look := range []func(context.Context, *job.Run) error{noneDangles, undisturbed} {
 		if err := look(ctx, r); err != nil {
 			return err
 		}
+	}
+	if err := r.Unaltered(ctx, "apply", nil); err != nil {
+		return err
 	}
 	if err := asMade(ctx, r, "apply", false); err != nil {
 		return err

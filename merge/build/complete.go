@@ -2,7 +2,6 @@ package build
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -90,13 +89,4 @@ func undisturbed(ctx context.Context, r *job.Run) error {
 		return &record.ChangedError{Database: r.New.Name, Reason: reason}
 	}
 	return nil
-}
-
-// stillUnaltered makes sure that no table of a world was altered while rows were copied.
-func stillUnaltered(ctx context.Context, r *job.Run) error {
-	err := r.Unaltered(ctx, "apply", nil)
-	if refused, ok := errors.AsType[*record.RefusedError](err); ok {
-		return fmt.Errorf("transfer: tables were altered while the merge ran: %s", refused.Refusals[0])
-	}
-	return err
 }

@@ -2,8 +2,11 @@ package build
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
+	"mergesafe/merge/job"
 	"mergesafe/merge/keys"
 	"mergesafe/merge/plan"
 	"mergesafe/merge/world"
@@ -61,37 +64,158 @@ func fateOf(p *plan.Plan, r *plan.Rename) Fate {
 }
 
 // EachFateOf calls each with every row of a table, with the values of a column such as that of names: of all worlds but the
-// first, and of that those that stay behind or whose names change. It reads the worlds, which have to be as they were when the
-// plan was made; memory does not grow with them.
-func EachFateOf(ctx context.Context, p *plan.Plan, into world.Database, worlds []world.Database, table, column string, codecs keys.Codecs, each func(Fate) error) error {
-	first := p.Worlds[0].Name
-	for i := range p.Worlds {
-		f := Fate{OldWorld: p.Worlds[i].Name, Table: table, Column: column}
-		var err error
+// first, and of that those that stay behind or whose names change. It reads the worlds; memory does not grow with them.
+//
+// It returns an error if a world is another one than was planned, or if the rows that it read are not those of the plan: then
+// the names that each was called with are those of others.
+func EachFateOf(ctx context.Context, p *plan.Plan, worlds []world.Database, table, column string, codecs keys.Codecs, each func(Fate) error) error {
+	table = p.TableName(table)
+	if t := p.Table(table); t == nil || t.Only {
+		return fmt.Errorf("transfer: no rows of a table %q come by the plan but those of %q", table, p.Worlds[0].Name)
+	}
+	if err := p.Needs(codecs); err != nil {
+		return err
+	}
+	into := worlds[0] // which has the tables of the new database; that is not opened
+	into.Name = p.New.Name
+	r, err := job.NewRun(p, into, worlds, job.Options{Codecs: codecs}, job.Hooks{})
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if err := r.SameWorlds(ctx, "whois"); err != nil {
+		return err
+	}
+	s, err := world.OpenWorld(ctx, worlds[0])
+	if err != nil {
+		return err
+	}
+	r.Know(s)
+	s.Close()
+	l := r.Layouts[table]
+	if l == nil {
+		return fmt.Errorf("transfer: %q has no table %q any more: plan again", p.Worlds[0].Name, table)
+	}
+	f := &fates{Run: r, layout: l, at: slices.Index(l.Columns, column), each: each}
+	if f.at < 0 {
+		return fmt.Errorf("transfer: table %q has no column %q whose values are copied", table, column)
+	}
+	for i, w := range p.Worlds {
 		if i > 0 {
-			err = eachMoved(ctx, p, into, worlds, i, table, column, codecs, func(m movedRow) error {
-				came := f
-				came.NewWorld, came.OldKey, came.NewKey, came.OldName, came.NewName = first, m.OldKey, m.NewKey, m.Old, m.New
-				return each(came)
-			})
+			err = f.moved(ctx, i)
 		}
 		if err == nil {
-			err = eachStayed(ctx, p, into, worlds, i, table, column, func(key, name, why string) error {
-				stayed := f
-				stayed.OldKey, stayed.OldName, stayed.Stays = key, name, why
-				return each(stayed)
-			})
+			err = f.stayed(ctx, i)
 		}
 		if err != nil {
-			return fmt.Errorf("transfer: the rows of table %q of %q: %w", table, p.Worlds[i].Name, err)
+			return fmt.Errorf("transfer: the rows of table %q of %q: %w", table, w.Name, err)
 		}
 	}
 	for i := range p.Renames {
-		if r := &p.Renames[i]; r.Source == first && r.Table == table && r.Column == column {
+		if r := &p.Renames[i]; r.Source == p.Worlds[0].Name && r.Table == table && r.Column == column {
 			if err := each(fateOf(p, r)); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// fates tells what becomes of the rows of a table.
+type fates struct {
+	*job.Run
+	layout *world.Layout
+	at     int // the column
+	each   func(Fate) error
+}
+
+// moved tells of the rows of a world that come, in the order of their keys.
+func (f *fates) moved(ctx context.Context, w int) error {
+	change := f.Changes.Of(f.Worlds[w].Name, f.layout)
+	return f.read(ctx, f.Worlds[w], f.Plan.Table(f.layout.Table).Worlds[w], func(row []any) (fate Fate, err error) {
+		fate.NewWorld, fate.OldName = f.Plan.Worlds[0].Name, shown(row[f.at])
+		if fate.OldKey, err = f.keyOf(row); err != nil {
+			return fate, err
+		}
+		if _, err = change.Row(row); err != nil {
+			return fate, err
+		}
+		fate.NewName = shown(row[f.at])
+		fate.NewKey, err = f.keyOf(row)
+		return fate, err
+	})
+}
+
+// stayed tells of the rows of a world that stay behind.
+func (f *fates) stayed(ctx context.Context, w int) error {
+	s := f.Plan.StaysOf(f.Plan.Worlds[w].Name, f.layout.Table)
+	if s == nil || s.Rows() == 0 {
+		return nil
+	}
+	only := job.Fork(f.Worlds[w], 1)
+	defer only.Close()
+	only.Withheld, only.Sifted = map[string]string{s.Table: "NOT " + s.SQL(only.Dialect().Quote)}, nil
+	return f.read(ctx, only, world.Content{Rows: s.Rows(), Sum: s.Sum}, func(row []any) (fate Fate, err error) {
+		fate.OldName = shown(row[f.at])
+		if fate.OldKey, err = f.keyOf(row); err == nil {
+			fate.Stays, err = s.WhyOf(func(column string) (v any, known bool) {
+				at := slices.Index(f.layout.Columns, column)
+				if at < 0 {
+					return nil, false
+				}
+				return row[at], true
+			})
+		}
+		return fate, err
+	})
+}
+
+// read tells of the rows that come by a connection, and compares them with those of the plan.
+func (f *fates) read(ctx context.Context, on *world.Connection, planned world.Content, of func(row []any) (Fate, error)) error {
+	var h world.Hasher
+	var found world.Content
+	take := func(row []any) error {
+		sum, err := h.Row(row)
+		if err != nil {
+			return err
+		}
+		found.Rows, found.Sum = found.Rows+1, found.Sum.Add(sum)
+		fate, err := of(row)
+		if err != nil {
+			return err
+		}
+		fate.OldWorld, fate.Table, fate.Column = on.Name, f.layout.Table, f.layout.Columns[f.at]
+		return f.each(fate)
+	}
+	var err error
+	if f.layout.Multiset() {
+		err = world.Every(ctx, on, f.layout, take)
+	} else {
+		err = world.EachPage(ctx, on, f.layout, world.All, func(p *world.Page) error {
+			for _, row := range p.Rows {
+				if err := take(row); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err == nil && (found.Rows != planned.Rows || found.Sum != planned.Sum) {
+		err = errors.New("they are not those of the plan any more: look where its DSN leads; if it is this world, plan again")
+	}
+	return err
+}
+
+// keyOf is the key of a row for people.
+func (f *fates) keyOf(row []any) (string, error) {
+	key, err := world.EncodeKey(f.layout.KeyOf(row))
+	return world.KeyText(key), err
+}
+
+// shown is a value as text; NULL is empty.
+func shown(v any) string {
+	if v == nil {
+		return ""
+	}
+	return world.Text(v)
 }

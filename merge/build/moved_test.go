@@ -30,7 +30,7 @@ func TestEachFateOf(t *testing.T) {
 			wantOlds = append(wantOlds, keysAndNames(t, d, rows)...)
 		}
 		news := keysAndNames(t, all[0], rows) // as they were
-		err := build.EachFateOf(t.Context(), p, into, all, "chars", "name", nil, func(f build.Fate) error {
+		err := build.EachFateOf(t.Context(), p, all, "chars", "name", nil, func(f build.Fate) error {
 			olds, news = append(olds, f.OldKey+" "+f.OldName), append(news, f.NewKey+" "+f.NewName)
 			return nil
 		})
@@ -43,8 +43,18 @@ func TestEachFateOf(t *testing.T) {
 		if diff := cmp.Diff(keysAndNames(t, into, rows), news); diff != "" {
 			t.Error(diff)
 		}
-		for _, c := range []struct{ table, column, want string }{{"chars", "nmae", `no column "nmae"`}, {"none", "x", `no rows of a table "none" of "s2" come by the plan`}} {
-			err := build.EachFateOf(t.Context(), p, into, all, c.table, c.column, nil, func(build.Fate) error { return nil })
+		// rows that are not those of the plan, or of another world, are no answer
+		other := oldGame(t, e, "s4")[0]
+		other.Name = "s2"
+		exec(t, all[2], "UPDATE chars SET name = 'other' WHERE guid = 1")
+		for world, worlds := range map[string][]world.Database{"s3": all, "s2": {all[0], other, all[2]}} {
+			err := build.EachFateOf(t.Context(), p, worlds, "chars", "name", nil, func(build.Fate) error { return nil })
+			if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("table %q of %q: they are not those of the plan any more", "chars", world)) {
+				t.Errorf("%s: %v", world, err)
+			}
+		}
+		for _, c := range []struct{ table, column, want string }{{"chars", "nmae", `no column "nmae"`}, {"none", "x", `no rows of a table "none" come by the plan`}} {
+			err := build.EachFateOf(t.Context(), p, all, c.table, c.column, nil, func(build.Fate) error { return nil })
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %s", err, c.want)
 			}

@@ -15,8 +15,8 @@ import (
 	"mergesafe/merge/world"
 )
 
-// bringRecords brings what the first world has on record to the new database: its registry, its
-// numbers, and earlier merges with their renames and keys. In the new registry its servers have the fence of this
+// bringRecords brings what the first world has on record to the new database: its registry, its numbers, and its keys; and of
+// all worlds earlier merges with their renames. In the new registry its servers have the fence of this
 // merge, the gate, until it is opened: they are the same worlds, in their next generation. So it is done before
 // anything else is there, and once more when the first world is fenced and no process changes these any more.
 func bringRecords(ctx context.Context, r *job.Run) error {
@@ -25,7 +25,16 @@ func bringRecords(ctx context.Context, r *job.Run) error {
 		return err
 	}
 	for _, table := range sqldb.Tables() {
-		if !slices.Contains(there, table) || table == record.ProgressTable || table == record.RecordTable {
+		switch table {
+		case record.ProgressTable, record.RecordTable:
+			continue
+		case record.MergesTable, record.RenamesTable:
+			if err := bringHistory(ctx, r, table); err != nil {
+				return fmt.Errorf("table %q: %w", table, err)
+			}
+			continue
+		}
+		if !slices.Contains(there, table) {
 			continue
 		}
 		if table == worldregistry.Table {
@@ -36,46 +45,93 @@ func bringRecords(ctx context.Context, r *job.Run) error {
 		if err := MakeRecord(ctx, r.Worlds[0], r.New, table); err != nil {
 			return err
 		}
-		t, err := tableOf(ctx, r.Worlds[0], table)
-		if err != nil {
-			return err
-		}
-		if err := bringRecord(ctx, r, t.layout); err != nil {
+		if err := bringRecord(ctx, r, table); err != nil {
 			return fmt.Errorf("table %q: %w", table, err)
 		}
 	}
 	return nil
 }
 
-// bringRecord brings the rows of one table of ours; those that are there are replaced, but for
-// the ones of this merge.
-func bringRecord(ctx context.Context, r *job.Run, l *world.Layout) error {
-	var rows [][]any
-	query := l.SelectFrom()
-	if l.Table == record.MergesTable {
-		query = record.AllMerges(l.Reads)
+// bringRecord brings the rows of one table of ours; those that are there are replaced.
+func bringRecord(ctx context.Context, r *job.Run, table string) error {
+	t, err := tableOf(ctx, r.Worlds[0], table)
+	if err != nil {
+		return err
 	}
-	err := r.Worlds[0].Rows(ctx, query, false, nil, func(row []any) (bool, error) {
+	rows, err := rowsOfOurs(ctx, r.Worlds[0], t.layout, t.layout.SelectFrom())
+	if err == nil && table == worldregistry.Table {
+		rows, err = asGate(r, t.layout, rows)
+	}
+	if err != nil {
+		return err
+	}
+	return replaceRecord(ctx, r, t.layout, rows, "")
+}
+
+// bringHistory brings the earlier merges of all worlds, or their renames. A merge that two worlds had is that of the first.
+func bringHistory(ctx context.Context, r *job.Run, table string) error {
+	t, err := tableOf(ctx, r.New, table)
+	if err != nil {
+		return err
+	}
+	l, id, query, keep := t.layout, "merge_id", t.layout.SelectFrom(), " WHERE merge_id <> ?"
+	if table == record.MergesTable {
+		id, query, keep = "id", record.AllMerges(l.Reads), ""
+	}
+	at, later := slices.Index(l.Columns, id), slices.Index(l.Columns, "later")
+	var rows [][]any
+	from := make(map[string]int) // the world of each merge
+	for i, w := range r.Worlds {
+		there, err := w.Texts(ctx, w.Dialect().TableNames())
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(there, table) {
+			continue
+		}
+		theirs, err := rowsOfOurs(ctx, w, l, query)
+		if err != nil {
+			return err
+		}
+		for _, row := range theirs {
+			merge := world.Text(row[at])
+			if _, is := from[merge]; !is {
+				from[merge] = i
+			}
+			if from[merge] != i {
+				continue
+			}
+			if later >= 0 && world.Text(row[later]) == "" {
+				row[later] = r.Plan.Path(i)
+			}
+			rows = append(rows, row)
+		}
+	}
+	return replaceRecord(ctx, r, l, rows, keep)
+}
+
+func rowsOfOurs(ctx context.Context, on *world.Connection, l *world.Layout, query string) (rows [][]any, err error) {
+	err = on.Rows(ctx, query, false, nil, func(row []any) (bool, error) {
 		row = slices.Clone(row)
 		l.Tidy(row)
 		rows = append(rows, row)
 		return true, nil
 	})
-	if err == nil && l.Table == worldregistry.Table {
-		rows, err = asGate(r, l, rows)
-	}
-	if err != nil {
-		return err
-	}
+	return rows, err
+}
+
+// replaceRecord writes the rows of one table of ours. where, if not "", says which of those that are there are replaced: its
+// value is this merge.
+func replaceRecord(ctx context.Context, r *job.Run, l *world.Layout, rows [][]any, where string) error {
 	return r.New.Tx(ctx, func() error {
 		if err := r.Manifest.HoldState(ctx, r.Manifest.Working(), record.Exclusive); err != nil {
 			return err
 		}
-		query, args := "DELETE FROM "+l.Table, []any(nil)
-		if l.Table == record.RenamesTable {
-			query, args = query+" WHERE merge_id <> ?", []any{r.Plan.ID}
+		var args []any
+		if where != "" {
+			args = []any{r.Plan.ID}
 		}
-		if _, err := r.New.Exec(ctx, "clear", query, false, args...); err != nil {
+		if _, err := r.New.Exec(ctx, "clear", "DELETE FROM "+l.Table+where, false, args...); err != nil {
 			return err
 		}
 		return job.Insert(ctx, r, l, rows)

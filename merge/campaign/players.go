@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mergesafe/merge"
+	"mergesafe/merge/report"
 )
 
 // Who says which table has a row for each player, and its column with the name.
@@ -51,9 +52,32 @@ func (o Options) eachFateOf(ctx context.Context, plan *merge.Plan, m *record, wh
 		return err
 	}
 	defer stop()
-	into := all[0] // which has the tables of the new database
-	into.Name = plan.New.Name
-	return merge.EachFateOf(ctx, plan, into, all, who.Table, who.Column, codecs, each)
+	return merge.EachFateOf(ctx, plan, all, who.Table, who.Column, codecs, each)
+}
+
+// LaterMerges says of the merges with these names, or of all, what [report.LaterMerge] says of each that was opened.
+func (b *Book) LaterMerges(ctx context.Context, names []string) (all []string, err error) {
+	err = b.look(ctx, func(ctx context.Context, s state) error {
+		all = nil
+		for _, m := range b.campaign.Merges {
+			if len(names) > 0 && !slices.Contains(names, m.Name()) {
+				continue
+			}
+			rec, err := s.merge(ctx, m)
+			if err != nil {
+				return err
+			}
+			plan, err := b.readPlan(m.Name())
+			if err != nil || plan == nil || !rec.Open {
+				continue // whose undo says why
+			}
+			if unknown := report.LaterMerge(plan, merge.StateOpen); unknown != "" {
+				all = append(all, unknown)
+			}
+		}
+		return nil
+	})
+	return all, err
 }
 
 // announced are the merges that players are told of, and the names of the others.

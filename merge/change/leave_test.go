@@ -217,7 +217,7 @@ func TestLeaveTexts(t *testing.T) {
 		}
 		for key, want := range map[[2]string]string{{"clan", "red w1"}: "where level = 1", {"clan", "Blue w1"}: "Blue w1", {"clan", "1"}: "1",
 			{"fort", "5"}: "refers by clan to clan", {"fort", "6"}: "", {"wall", "1"}: "refers by fort to fort"} {
-			if got, err := record.ByPlan(t.Context(), into, "w1", key[0], key[1]); err != nil || (got == nil) != (want == "") || got != nil && got.Why+got.Became != want {
+			if got, err := record.ByPlan(t.Context(), into, "w1", key[0], key[1], nil); err != nil || (got == nil) != (want == "") || got != nil && got[0].Stays+got[0].New != want {
 				t.Errorf("%q: %+v, %v, want %s", key, got, err, want)
 			}
 		}

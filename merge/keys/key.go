@@ -9,6 +9,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"mergesafe/internal/slice"
 )
 
 // Kinds are what the columns of a key hold, a letter for each; "" is a key of one column of integers.
@@ -69,7 +71,8 @@ func (k Key) columns() iter.Seq2[byte, string] {
 	}
 }
 
-// String is the key for people: the values of several columns with a slash between them, and bytes as their digits.
+// String is the key for people, and in arguments: bytes as their digits, and the values of several columns as [Join] writes
+// them. No two keys of the same kinds have the same text.
 func (k Key) String() string {
 	if k.values == "" {
 		return k.Integer.String()
@@ -81,7 +84,21 @@ func (k Key) String() string {
 		}
 		all = append(all, v)
 	}
-	return strings.Join(all, "/")
+	return Join(all)
+}
+
+var (
+	joining   = strings.NewReplacer("%", "%25", "/", "%2F")
+	separated = strings.NewReplacer("%25", "%", "%2F", "/")
+)
+
+// Join writes the values of a key in one text: of several columns with a slash between them, and as in a URL, where a slash in
+// a value is %2F and a percent sign is %25.
+func Join(values []string) string {
+	if len(values) == 1 {
+		return values[0]
+	}
+	return strings.Join(slice.Map(values, joining.Replace), "/")
 }
 
 // Values are the values of its columns, as a database prints them.
@@ -95,31 +112,25 @@ func (k Key) Values() (all []string) {
 	return all
 }
 
-// Parse reads what [Key.String] wrote. Texts may have slashes in them: then there are several keys that it may be.
-func (k Kinds) Parse(text string) (all []Key) {
-	var values [][]byte
-	var split func(rest string)
-	split = func(rest string) {
-		i := len(values)
-		for end := range len(rest) + 1 {
-			last := i >= len(k)-1
-			if last != (end == len(rest)) || !last && rest[end] != '/' {
-				continue
-			}
-			v, err := []byte(rest[:end]), error(nil)
-			if i < len(k) && k[i] == KeyBytes {
-				v, err = hex.DecodeString(rest[:end])
-			}
-			if values = append(values, v); err == nil && !last {
-				split(rest[end+1:])
-			} else if key, ok := k.Key(func(i int) []byte { return values[i] }); err == nil && ok {
-				all = append(all, key)
-			}
-			values = values[:i]
+// Parse reads what [Key.String] wrote. ok is false if it is no key of these kinds.
+func (k Kinds) Parse(text string) (key Key, ok bool) {
+	values := []string{text}
+	if len(k) > 1 {
+		if values = slice.Map(strings.Split(text, "/"), separated.Replace); len(values) != len(k) || Join(values) != text {
+			return key, false
 		}
 	}
-	split(text)
-	return all
+	for i, kind := range []byte(k) {
+		if kind != KeyBytes {
+			continue
+		}
+		b, err := hex.DecodeString(values[i])
+		if err != nil {
+			return key, false
+		}
+		values[i] = string(b)
+	}
+	return k.Key(func(i int) []byte { return []byte(values[i]) })
 }
 
 // Image is the key with other integers in its columns.

@@ -48,8 +48,8 @@ func TestSetOfOtherKeys(t *testing.T) {
 			all = append(all, k)
 		}
 		for _, k := range all {
-			if parsed := c.kinds.Parse(k.String()); !slices.Contains(parsed, k) {
-				t.Errorf("%q: %s is %v", c.kinds, k, parsed)
+			if parsed, ok := c.kinds.Parse(k.String()); !ok || parsed != k {
+				t.Errorf("%q: %s is %v, %v", c.kinds, k, parsed, ok)
 			}
 		}
 		for _, k := range c.keys {
@@ -65,6 +65,32 @@ func TestSetOfOtherKeys(t *testing.T) {
 		}
 		if first := slices.MinFunc(all, Key.Compare); first.String() != c.text {
 			t.Errorf("%q: the first key is %s, want %s", c.kinds, first, c.text)
+		}
+	}
+}
+
+// No two keys have the same text, whatever is in their values, and each is read back from its own.
+func TestKeyTexts(t *testing.T) {
+	values := []string{"", "/", "x", "x/y", "/x", "%", "%2F", "%252F", "%2f"}
+	texts := make(map[string]Key)
+	for _, a := range values {
+		if k := keyOf(t, "t", a); k.String() != a {
+			t.Errorf("%q alone is written %q", a, k)
+		}
+		for _, b := range values {
+			k := keyOf(t, "tt", a, b)
+			if other, taken := texts[k.String()]; taken {
+				t.Errorf("%q is %q and %q", k, k.Values(), other.Values())
+			}
+			texts[k.String()] = k
+			if again, ok := Kinds("tt").Parse(k.String()); !ok || again != k {
+				t.Errorf("%q is read as %q, want %q", k, again.Values(), k.Values())
+			}
+		}
+	}
+	for text, kinds := range map[string]Kinds{"x": "tt", "x/y/z": "tt", "x/%": "tt", "x/%2f": "tt", "1/x": "ib", "abc": "b", "x/0g": "tb"} {
+		if k, ok := kinds.Parse(text); ok {
+			t.Errorf("%q is the key %q of %q", text, k.Values(), kinds)
 		}
 	}
 }

@@ -244,7 +244,7 @@ func (b *board) figures(s *campaign.Status, rows, all int64, rate float64) {
 	if n := len(b.Problems); n > 0 {
 		note = printable.Count(int64(n), "needs you", "need you")
 	}
-	add(fmt.Sprintf("%d of %d", b.Done, b.All), "merges verified", note)
+	add(fmt.Sprintf("%d of %d", b.Done, b.All), "verified", note)
 	note = "of " + brief(float64(all)) + " planned"
 	if rate > 0 {
 		note += ", " + brief(rate) + "/s"

@@ -123,7 +123,7 @@ func (p *recordPage) fill(r *Record) {
 		}
 	}
 	add := func(value, what, note string) { p.Totals = append(p.Totals, figure{value, what, note}) }
-	add(printable.Number(int64(p.Done))+" of "+printable.Number(int64(p.All)), "merges verified", "")
+	add(printable.Number(int64(p.Done))+" of "+printable.Number(int64(p.All)), "verified", "")
 	add(printable.Number(int64(worlds))+" to "+printable.Number(int64(worlds-gone)), "worlds", "before and after")
 	add(brief(float64(rows)), "rows merged", printable.Number(rows))
 	add(printable.Number(int64(renames)), "renames", "")

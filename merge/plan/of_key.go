@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"mergesafe/internal/slice"
 	"mergesafe/merge/keys"
@@ -29,79 +30,115 @@ func (p *Plan) keyOfRows(source, table string) (key rules.RowKey) {
 	return key
 }
 
-// Stayed is why the row with a key stayed behind; "" if it did not.
-func (p *Plan) Stayed(source, table, text string) (why string, err error) {
-	s := p.StaysOf(source, table)
-	if s == nil || s.Rows() == 0 {
-		return "", nil
+// TableName is the name of a table as the plan has it: SQLite takes names of any case.
+func (p *Plan) TableName(table string) string {
+	if p.Engine != "sqlite" {
+		return table
 	}
-	key := p.keyOfRows(source, table)
-	if err := rules.Link(slice.Map(p.Leaving.Stays, func(s Stays) *rules.Stays { return s.Stays })); err != nil {
-		return "", err
-	}
-	for _, k := range key.Kinds.Parse(text) {
-		for _, r := range s.Why {
-			if r.Keys != nil && r.Keys.HasKey(k) {
-				return r.Why, nil
-			}
-		}
-		if s.Keyed() {
-			continue
-		}
-		values := k.Values()
-		for i, by := range s.By { // in the order of Why
-			one := rules.Stays{By: []*rules.Severed{by}}
-			columns, is := one.Sift()
-			at := func(i int) any {
-				return []byte(values[slices.Index(key.Columns, columns[i])])
-			}
-			if slices.ContainsFunc(columns, func(name string) bool { return !slices.Contains(key.Columns, name) }) {
-				return "", fmt.Errorf("it may have stayed behind, since it %s, and the key does not say to which row: look in %s",
-					s.Why[i].Why, source)
-			}
-			if is(at) {
-				return s.Why[i].Why, nil
-			}
+	for _, t := range p.Tables {
+		if strings.EqualFold(t.Name, table) {
+			return t.Name
 		}
 	}
-	return "", nil
+	return table
 }
 
-// Became is what a key has become; "" if the plan has no such rows, or their key is one column of integers that move.
-func (p *Plan) Became(source, table, text string) (image string, err error) {
+// Numbered reports whether the rows of a table of a world are told by one column of integers that moves.
+func (p *Plan) Numbered(source, table string) bool {
 	key := p.keyOfRows(source, table)
-	world := p.World(source)
-	comes := world >= 0 && p.comes(world, table) != nil
-	if len(key.Columns) == 1 {
-		c := p.Rekey.Column(table, key.Columns[0])
-		comes = comes && (c == nil || !c.Key)
+	if len(key.Columns) != 1 {
+		return false
 	}
-	if !comes || len(key.Columns) == 0 {
-		return "", nil
+	c := p.Rekey.Column(table, key.Columns[0])
+	return c != nil && c.Key
+}
+
+// KeyFate is what becomes of the row with a key by a plan: it stays behind, or its key is New. Keys are written as
+// [keys.Key.String] does.
+type KeyFate struct{ Old, New, Stays string }
+
+// OfKey says what becomes of the row with a key of a world, if the world has it. New and Stays are both empty if no row of the
+// table comes, and the plan does not know of rows that stay behind; it is an error if the plan does not know what became of the
+// key.
+func (p *Plan) OfKey(source, table, text string) (fate KeyFate, err error) {
+	fate.Old = text
+	w, s := p.World(source), p.StaysOf(source, table)
+	if w < 0 {
+		return fate, nil
 	}
+	if slices.ContainsFunc(p.Alike, func(a Alike) bool { return a.Table == table }) {
+		fate.New = text // which is the same in all worlds
+		return fate, nil
+	}
+	comes := p.comes(w, table) != nil && len(p.Table(table).Key) > 0
+	if !comes && (s == nil || s.Rows() == 0) {
+		return fate, nil
+	}
+	of := p.keyOfRows(source, table)
+	key, ok := of.Kinds.Parse(text)
+	if !ok {
+		return fate, fmt.Errorf("the key is of another form: want %s", wantedKey(of))
+	}
+	fate.Old = key.String()
+	if s != nil && s.Rows() > 0 {
+		if err := rules.Link(slice.Map(p.Leaving.Stays, func(s Stays) *rules.Stays { return s.Stays })); err != nil {
+			return fate, err
+		}
+		values := key.Values()
+		fate.Stays, err = s.WhyOf(func(column string) (v any, known bool) {
+			at := slices.Index(of.Columns, column)
+			if at < 0 {
+				return nil, false
+			}
+			return []byte(values[at]), true
+		})
+		if err != nil || fate.Stays != "" {
+			return fate, err
+		}
+	}
+	if comes {
+		fate.New, err = p.becomes(source, table, of, key)
+	}
+	return fate, err
+}
+
+// wantedKey says how keys are written.
+func wantedKey(of rules.RowKey) string {
+	kinds := map[byte]string{keys.KeyInteger: "an integer", keys.KeyBytes: "bytes as digits from 00 to ff"}
+	if len(of.Columns) == 1 {
+		if of.Kinds == "" {
+			return "an integer"
+		}
+		return kinds[of.Kinds[0]]
+	}
+	named := slices.Clone(of.Columns)
+	for i := range named {
+		if kind := kinds[of.Kinds[i]]; kind != "" {
+			named[i] += " (" + kind + ")"
+		}
+	}
+	return strings.Join(named, "/") + ", in which a slash is written %2F, and % is %25"
+}
+
+// becomes is what a key of a row that comes becomes.
+func (p *Plan) becomes(source, table string, of rules.RowKey, key keys.Key) (image string, err error) {
 	if slices.ContainsFunc(p.Renames, func(r Rename) bool {
-		return r.Source == source && r.Table == table && slices.Contains(key.Columns, r.Column)
+		return r.Source == source && r.Table == table && slices.Contains(of.Columns, r.Column)
 	}) {
 		return "", errors.New("the names in such keys changed: servermerge whois with the plan alone has them")
 	}
-	for _, k := range key.Kinds.Parse(text) {
-		k = k.Image(func(i int, n keys.Integer) keys.Integer {
-			c := p.Rekey.Column(table, key.Columns[i])
-			if c == nil {
-				return n
-			}
-			one := &c.Cases[0]
-			shift, wrong := p.Rekey.Shift(one, source)
-			if to, ok := shift.Image(n); wrong == nil && ok && len(c.Cases) == 1 && one.When == nil && one.Format == "" {
-				return to
-			}
-			err = fmt.Errorf("what became of its %s depends on other columns of the row: look in %s", c.Column, source)
+	key = key.Image(func(i int, n keys.Integer) keys.Integer {
+		c := p.Rekey.Column(table, of.Columns[i])
+		if c == nil {
 			return n
-		})
-		if one := k.String(); image != "" && image != one {
-			return "", errors.New("it may be several keys, with slashes in their texts")
 		}
-		image = k.String()
-	}
-	return image, err
+		one := &c.Cases[0]
+		shift, wrong := p.Rekey.Shift(one, source)
+		if to, ok := shift.Image(n); wrong == nil && ok && len(c.Cases) == 1 && one.When == nil && one.Format == "" {
+			return to
+		}
+		err = fmt.Errorf("what became of its %s depends on other columns of the row: look in %s", c.Column, source)
+		return n
+	})
+	return key.String(), err
 }

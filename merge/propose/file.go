@@ -82,10 +82,14 @@ func (f rulesFile) header() {
 		}
 	}
 	f.line("#")
-	f.comment("1. Read the list undecided. Its columns stay NOT VERIFIED until each is moved: to plain (it")
-	f.comment("   names nothing), shared (the same value means the same thing in all worlds: the game's own data,")
-	f.comment("   one account database), to a [[check.reference]] or, if it is a key of its own that the world")
-	f.comment("   counts, to a [[merge.space]] at the end. docs/words.md has every word.")
+	if len(f.of(verdict.ClassUndecided)) > 0 {
+		f.comment("1. Read the list undecided. Its columns stay NOT VERIFIED until each is moved: to plain (it")
+		f.comment("   names nothing), shared (the same value means the same thing in all worlds: the game's own data,")
+		f.comment("   one account database), to a [[check.reference]] or, if it is a key of its own that the world")
+		f.comment("   counts, to a [[merge.space]] at the end. docs/words.md has every word.")
+	} else {
+		f.comment("1. No column is undecided.")
+	}
 	f.comment("2. Read the references at the end: %s, each with its evidence.",
 		printable.Count(int64(len(f.of(verdict.ClassReference))), "column", "columns"))
 	f.comment("3. Check shared and plain: %d and %d columns.", len(f.of(verdict.ClassShared)), len(f.of(verdict.ClassPlain)))

@@ -28,8 +28,8 @@ func (e *StoppedError) Error() string {
 // Unwrap returns [ErrStopped] and the cause.
 func (e *StoppedError) Unwrap() []error { return []error{ErrStopped, e.Cause} }
 
-// RefusedError has the reasons that block the work. Nothing was changed, unless it was the fleet registry that refused: then
-// the same call continues.
+// RefusedError has the reasons that block the work. Nothing was changed, or what was done until then is kept, and the same call
+// continues: if it was the fleet registry that refused, or if worlds were altered while rows were copied.
 type RefusedError struct {
 	Doing    string // "apply", "undo"
 	Refusals []plan.Refusal

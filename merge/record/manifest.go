@@ -17,13 +17,14 @@ import (
 // The tables of a merge in the database that it makes. They have no data of the game.
 const (
 	RecordTable   = sqldb.RecordTable   // this merge, with its plan: see [Manifest]
-	MergesTable   = sqldb.MergesTable   // earlier merges, by which the first world was made
+	MergesTable   = sqldb.MergesTable   // earlier merges, by which the worlds were made
 	ProgressTable = sqldb.ProgressTable // the checkpoint of every step, by source, table and range
 	RenamesTable  = sqldb.RenamesTable  // every name and number that was changed
 )
 
-// allMerges has this merge and earlier ones.
-const allMerges = "(SELECT id, plan, began FROM " + RecordTable + " UNION ALL SELECT id, plan, began FROM " + MergesTable + ") AS merges"
+// allMerges has this merge and earlier ones. later is the merge that took the database which one made, with the number of
+// that world, as [plan.Plan.Path] writes it; "" for this merge.
+const allMerges = "(SELECT id, plan, began, '' AS later FROM " + RecordTable + " UNION ALL SELECT id, plan, began, later FROM " + MergesTable + ") AS merges"
 
 // beganLayout is how the record keeps when a merge began, in UTC.
 const beganLayout = "2006-01-02 15:04:05.000"
@@ -48,7 +49,7 @@ func createTables(d world.Dialect) []string {
 	if d.MySQL() {
 		return []string{
 			"CREATE TABLE IF NOT EXISTS " + MergesTable + ` (
-				id CHAR(32) NOT NULL, plan LONGTEXT NOT NULL, began DATETIME(3) NOT NULL, PRIMARY KEY (id)` + mysqlEnd,
+				id CHAR(32) NOT NULL, plan LONGTEXT NOT NULL, began DATETIME(3) NOT NULL, later VARCHAR(50) NOT NULL, PRIMARY KEY (id)` + mysqlEnd,
 			"CREATE TABLE IF NOT EXISTS " + ProgressTable + ` (
 				merge_id CHAR(32) NOT NULL, step VARCHAR(16) NOT NULL, source VARCHAR(200) NOT NULL, tab VARCHAR(200) NOT NULL, part INT NOT NULL,
 				done_rows BIGINT NOT NULL, row_sum CHAR(32) NOT NULL, finished INT NOT NULL,
@@ -61,7 +62,7 @@ func createTables(d world.Dialect) []string {
 	}
 	return []string{
 		"CREATE TABLE IF NOT EXISTS " + MergesTable + ` (
-			id TEXT NOT NULL PRIMARY KEY, plan TEXT NOT NULL, began TEXT NOT NULL) WITHOUT ROWID`,
+			id TEXT NOT NULL PRIMARY KEY, plan TEXT NOT NULL, began TEXT NOT NULL, later TEXT NOT NULL) WITHOUT ROWID`,
 		"CREATE TABLE IF NOT EXISTS " + ProgressTable + ` (
 			merge_id TEXT NOT NULL, step TEXT NOT NULL, source TEXT NOT NULL, tab TEXT NOT NULL, part INTEGER NOT NULL,
 			done_rows INTEGER NOT NULL, row_sum TEXT NOT NULL, finished INTEGER NOT NULL,

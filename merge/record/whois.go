@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mergesafe/merge/keys"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/world"
 )
 
@@ -67,14 +68,19 @@ func Whereis(ctx context.Context, merged world.Database, source, table string, k
 			if k.Source != source {
 				continue
 			}
-			if known, err := k.Has(ctx, on, key); err != nil || !known {
-				if err != nil {
-					return nil, err
-				}
+			known, err := k.Has(ctx, on, key)
+			if err != nil {
+				return nil, err
+			}
+			if !known {
 				continue
 			}
 			var here []Origin
 			for at := k; at != nil; {
+				known, err := at.Has(ctx, on, key)
+				if err != nil || !known { // it stayed behind by a later merge
+					return here, err
+				}
 				image, matched, ok, err := at.image(ctx, on, key)
 				if err != nil {
 					return nil, err
@@ -91,13 +97,22 @@ func Whereis(ctx context.Context, merged world.Database, source, table string, k
 	})
 }
 
-// EachKey calls use with every key of a table of a world that came to a merged database by a merge,
-// in the order of the old keys.
+// EachKey calls use with every key of a table of a world that came to a merged database by a merge, and by those that came
+// after, in the order of the old keys.
 func EachKey(ctx context.Context, merged world.Database, source, table string, use func(Origin) error) error {
 	var all []KeySet
+	var later [][]link // of each
 	_, err := trace(ctx, merged, source, table, func(on *world.Connection, _ []KeySet) (_ []Origin, err error) {
-		if all, err = LoadKeys(ctx, on, "tab = ?", []any{table}); err == nil {
+		if all, err = LoadKeys(ctx, on, ofTable(on), []any{table}); err == nil {
 			err = LoadMatches(ctx, on, all)
+		}
+		m := &Manifest{On: on}
+		for i := range all {
+			var links []link
+			if err == nil && all[i].Source == source {
+				links, err = m.links(ctx, all[i].merge())
+			}
+			later = append(later, links)
 		}
 		return nil, err
 	})
@@ -109,14 +124,14 @@ func EachKey(ctx context.Context, merged world.Database, source, table string, u
 		if k.Source != source {
 			continue
 		}
-		for old := range k.Keys.All() {
-			image, ok, matched := old, true, false
-			for at := k; at != nil && ok; at = Outer(all, at) {
-				var here bool
-				image, here, ok = at.LoadedImage(image)
-				matched = matched || here
+		for _, l := range later[i] {
+			if s := l.plan.StaysOf(l.plan.Worlds[l.world].Name, k.Table); l.world == 0 && s != nil && s.Rows() > 0 && !s.Keyed() {
+				return fmt.Errorf("transfer: table %q of %q: which of its rows stayed behind by the merge %s is not on record by their keys", k.Table, s.World, l.plan.ID)
 			}
-			if !ok {
+		}
+		for old := range k.Keys.All() {
+			image, here, matched := k.hereNow(all, later[i], old)
+			if !here {
 				continue
 			}
 			if err := use(k.step(old, image, matched)); err != nil {
@@ -127,12 +142,45 @@ func EachKey(ctx context.Context, merged world.Database, source, table string, u
 	return nil
 }
 
+// hereNow is what a key has become by its merge and those that came after; here is false if its row stayed behind.
+func (k *KeySet) hereNow(all []KeySet, later []link, old keys.Integer) (image keys.Integer, here, matched bool) {
+	at := k
+	image, matched, here = at.LoadedImage(old)
+	for _, l := range later {
+		s := l.plan.StaysOf(l.plan.Worlds[l.world].Name, k.Table)
+		if here && s != nil && slices.ContainsFunc(s.Why, func(r rules.Reason) bool { return r.Keys != nil && r.Keys.HasKey(keys.Key{Integer: image}) }) {
+			return image, false, false
+		}
+		if l.world == 0 {
+			continue // which keeps its keys
+		}
+		if at = Outer(all, at); at == nil || !here || !at.Keys.Has(image) {
+			return image, false, false
+		}
+		var one bool
+		image, one, here = at.LoadedImage(image)
+		matched = matched || one
+	}
+	return image, here, matched
+}
+
+// ofTable is the condition for the keys of a table, by its name as the database finds it.
+func ofTable(on *world.Connection) string {
+	if on.Dialect().MySQL() {
+		return "tab = ?"
+	}
+	return "tab = ? COLLATE NOCASE"
+}
+
 // trace reads what a database remembers of a table, without the keys.
 // source, if not "", is a world that keys must have come from.
 func trace(ctx context.Context, merged world.Database, source, table string, way func(*world.Connection, []KeySet) ([]Origin, error)) ([]Origin, error) {
 	on := &world.Connection{Database: merged}
 	defer on.Close()
-	all, err := ReadKeys(ctx, on, false, "tab = ?", []any{table})
+	if err := on.Connect(ctx); err != nil { // which names the database
+		return nil, fmt.Errorf("transfer: %w", err)
+	}
+	all, err := ReadKeys(ctx, on, false, ofTable(on), []any{table})
 	if err == nil && len(all) > 0 {
 		err = noteMatches(ctx, on, all)
 	}
@@ -153,7 +201,7 @@ func trace(ctx context.Context, merged world.Database, source, table string, way
 		}
 		return nil, forgotten("%q has no record of keys of a table %q, only of %s: name one of these", merged.Name, table, strings.Join(tables, ", "))
 	}
-	known := source == "" || source == merged.Name
+	known := source == ""
 	var worlds []string
 	for _, k := range all {
 		if known = known || k.Source == source; !slices.Contains(worlds, k.Source) {
@@ -161,8 +209,7 @@ func trace(ctx context.Context, merged world.Database, source, table string, way
 		}
 	}
 	if !known {
-		return nil, forgotten("%q has no record of keys of %q in the table %q, only of %s: name one of these as the SOURCE; "+
-			"the first world of an earlier merge kept its keys: name the database that it became",
+		return nil, forgotten("%q has no record of keys of %q in the table %q, only of %s: name one of these as the WORLD; a first world kept its keys",
 			merged.Name, source, table, strings.Join(worlds, ", "))
 	}
 	found, err := way(on, all)
@@ -202,6 +249,11 @@ func Outer(all []KeySet, k *KeySet) *KeySet {
 }
 
 func (k *KeySet) step(old, image keys.Integer, matched bool) Origin {
-	merge, _, _ := strings.Cut(k.Path[strings.LastIndex(k.Path, " ")+1:], ".")
-	return Origin{Source: k.Source, Table: k.Table, Column: k.Column, Old: old, New: image, Merge: merge, Matched: matched}
+	return Origin{Source: k.Source, Table: k.Table, Column: k.Column, Old: old, New: image, Merge: k.merge(), Matched: matched}
+}
+
+// merge is the ID of the merge by which the keys came first.
+func (k *KeySet) merge() string {
+	id, _, _ := strings.Cut(k.Path[strings.LastIndex(k.Path, " ")+1:], ".")
+	return id
 }

@@ -36,6 +36,7 @@ type Outcome struct {
 	Plan         *merge.Plan   `json:"-"`
 	Then         Commands      `json:"-"`
 	Began, Ended time.Time     `json:"-"`
+	Wrote        int64         `json:"-"` // how many rows apply copied now, before it was refused
 	Forced       bool          `json:"-"` // undo -force
 	Tried        bool          `json:"-"` // undo: what it dropped was a rehearsal
 	Now          *merge.Status `json:"-"` // of the merge when the command ended; nil if it could not be read
@@ -47,7 +48,7 @@ type Ending string
 // The endings of a command.
 const (
 	Done        Ending = "done"
-	Refused     Ending = "refused" // before the first write
+	Refused     Ending = "refused" // something blocks it
 	Changed     Ending = "changed" // a database is not as planned
 	Stopped     Ending = "stopped"
 	Differs     Ending = "differs"      // verify, open: FAIL

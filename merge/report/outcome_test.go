@@ -361,3 +361,12 @@ func TestManyRenames(t *testing.T) {
 		}
 	}
 }
+
+// A refusal after rows were copied does not say that nothing was changed.
+func TestRefusedLater(t *testing.T) {
+	o := sampleOutcome()
+	o.Ending, o.Applied, o.Wrote = Refused, nil, 5
+	if is := o.Words(); is.Word != "REFUSED" || is.Sentence != "what was copied is kept" {
+		t.Errorf("%s: %s", is.Word, is.Sentence)
+	}
+}

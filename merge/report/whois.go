@@ -43,16 +43,23 @@ func WhoisText(made, world, table string, key keys.Integer, way []merge.Origin) 
 	return strings.Join(lines, "\n")
 }
 
-// WritePlanned says that a row stayed behind, or what its key became.
-func WritePlanned(w io.Writer, o TextOptions, s *merge.Planned) error {
+// WritePlanned says that a row stayed behind, or what its key became, merge by merge.
+func WritePlanned(w io.Writer, o TextOptions, steps []merge.Planned) error {
 	t := newText(o)
-	became := "stayed behind: " + printable.Text(s.Why)
-	if s.Why == "" {
-		became = fmt.Sprintf("became %s, if %[2]s had it: of such keys there is only the plan on record", printable.Text(s.Became),
-			printable.Text(s.Source))
+	for i, s := range steps {
+		became := "stayed behind: " + printable.Text(s.Stays)
+		switch {
+		case s.Stays != "":
+		case s.New == s.Old:
+			became = "kept this key"
+		default:
+			became = "became " + printable.Text(s.New)
+		}
+		if s.Stays == "" && i == 0 {
+			became += fmt.Sprintf(", if %s had it: of such keys there is only the plan on record", printable.Text(s.Source))
+		}
+		t.line(0, fmt.Sprintf("%s %s of %s %s  (merge %s)", printable.Text(s.Table), printable.Text(s.Old), printable.Text(s.Source), became, s.Merge))
 	}
-	t.line(0, fmt.Sprintf("%s %s of %s %s  (merge %s)", printable.Text(s.Table), printable.Text(s.Key),
-		printable.Text(s.Source), became, s.Merge))
 	return t.to(w)
 }
 
@@ -123,6 +130,9 @@ func (list ListFates) JSON(w io.Writer) error {
 		between = ",\n"
 		return err
 	})
-	_, failed := io.WriteString(w, "\n]}\n")
-	return errors.Join(err, failed)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, "\n]}\n")
+	return err
 }

@@ -28,8 +28,11 @@ func (o *Outcome) Words() Words {
 	switch {
 	case o.Ending == Refused:
 		w.Color, w.Sentence = verdict.Fail, "nothing was changed now"
-		if o.Proof != nil {
+		switch {
+		case o.Proof != nil:
 			w.Sentence = place + " was proved, and stays closed"
+		case o.Wrote > 0:
+			w.Sentence = "what was copied is kept"
 		}
 		w.refused(o)
 	case o.Ending == Changed:
@@ -252,4 +255,14 @@ func lifted(u *merge.Undone) string {
 	return strings.Join(slice.Map(u.Lifted, func(f merge.Lifted) string {
 		return fmt.Sprintf("server %s of %s", f.Server, printable.Text(f.Database))
 	}), ", ")
+}
+
+// LaterMerge says what undo cannot know of a merge in a state: whether its new database became a world of a later one. It is ""
+// if the fence of that one would tell, or if there can be none.
+func LaterMerge(p *merge.Plan, state merge.State) string {
+	if state != merge.StateOpening && state != merge.StateOpen || len(p.Worlds[0].Servers) > 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s keeps no registry, so undo cannot tell whether a later merge was made of it: if one was, undo that one first",
+		printable.Text(p.New.Name))
 }

@@ -205,6 +205,38 @@ func (s *Stays) Sift() (columns []string, is func(value func(i int) any) bool) {
 	}
 }
 
+// WhyOf says why a row stays behind, by its values as a driver delivers them; "" if it does not. known is false for a column
+// whose value is not known; it is an error if that could tell.
+func (s *Stays) WhyOf(value func(column string) (v any, known bool)) (why string, err error) {
+	at := func(columns []string) func(i int) any {
+		return func(i int) any {
+			v, _ := value(columns[i])
+			return v
+		}
+	}
+	if s.Keyed() {
+		of := s.RowKey()
+		key, ok := of.Read(at(of.Columns))
+		for _, r := range s.Why {
+			if ok && r.Keys.HasKey(key) {
+				return r.Why, nil
+			}
+		}
+		return "", nil
+	}
+	for i, by := range s.By { // in the order of Why
+		one := Stays{By: []*Severed{by}}
+		columns, is := one.Sift()
+		if slices.ContainsFunc(columns, func(name string) bool { _, known := value(name); return !known }) {
+			return "", fmt.Errorf("it may have stayed behind, since it %s, and the key does not say to which row: look in %s", s.Why[i].Why, s.World)
+		}
+		if is(at(columns)) {
+			return s.Why[i].Why, nil
+		}
+	}
+	return "", nil
+}
+
 // none reports whether a value of one column names no row.
 func (k *RowKey) none(none *keys.Values, n keys.Key, value any) bool {
 	switch {

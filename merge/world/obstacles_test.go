@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -298,5 +299,38 @@ func TestCreateFile(t *testing.T) {
 	run(t, to("other"), "CREATE TABLE t (a)")
 	if _, err := s.Create(t.Context(), to("other"), nil); err == nil || !strings.Contains(err.Error(), "8192") {
 		t.Errorf("a file with other settings: %v", err)
+	}
+}
+
+// Of two processes that make one file at the same time one is first, and the other one finds what that made.
+func TestCreateFileTwice(t *testing.T) {
+	dir := t.TempDir()
+	w := world.Database{Name: "w", DSN: "sqlite:" + dir + "/w.db"}
+	run(t, w, "PRAGMA page_size = 8192", "VACUUM", "CREATE TABLE t (a)")
+	s := read(t, w)
+	to := world.Database{Name: "new", DSN: "sqlite:" + dir + "/new"}
+	recorded := func(name string) func(context.Context, *world.Connection) error {
+		return func(ctx context.Context, on *world.Connection) error {
+			_, err := on.Exec(ctx, "create", "CREATE TABLE "+name+" (a)", false)
+			return err
+		}
+	}
+	if err := os.WriteFile(dir+"/new.KILLED.making", nil, 0o666); err != nil { // what a process left that was killed
+		t.Fatal(err)
+	}
+	_, err := s.Create(t.Context(), to, func(ctx context.Context, on *world.Connection) error {
+		if _, err := s.Create(ctx, to, recorded("first")); err != nil {
+			t.Error(err)
+		}
+		return recorded("second")(ctx, on)
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if has, err := writer(t, to).Texts(t.Context(), "SELECT name FROM sqlite_schema"); err != nil || !slices.Equal(has, []string{"first"}) {
+		t.Errorf("%q, %v", has, err)
+	}
+	if left, _ := filepath.Glob(dir + "/*.making*"); len(left) > 0 {
+		t.Error(left)
 	}
 }

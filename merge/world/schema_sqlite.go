@@ -2,6 +2,7 @@ package world
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -82,6 +83,9 @@ func withoutPath(err error) error {
 	if of, ok := errors.AsType[*fs.PathError](err); ok {
 		return of.Err
 	}
+	if of, ok := errors.AsType[*os.LinkError](err); ok {
+		return of.Err
+	}
 	return err
 }
 
@@ -114,29 +118,22 @@ func mayMake(path string) error {
 // killed leaves no journal beside it, and no file without a record. An empty file that is there gets the bytes, and so keeps its owner. A file that another process
 // made meanwhile stays.
 func (s *Schema) setAside(ctx context.Context, d Database, path string, record func(context.Context, *Connection) error, made bool) error {
-	aside := path + ".making"
-	clear := func() (err error) {
-		for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
-			if failed := os.Remove(aside + suffix); failed != nil && !os.IsNotExist(failed) {
-				err = withoutPath(failed)
-			}
-		}
-		return err
+	aside := path + "." + rand.Text()[:8] + making // of this process alone
+	defer removeAside(aside)
+	f, err := os.OpenFile(aside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err == nil {
+		err = f.Close()
 	}
-	if err := clear(); err != nil {
-		return err
-	}
-	defer clear()
-	if err := os.WriteFile(aside, nil, 0o666); err != nil {
+	if err != nil {
 		return withoutPath(err)
 	}
 	to := &Connection{Database: Database{Name: d.Name, DSN: string(sqldb.SQLite) + ":" + aside}, Writes: true}
-	err := s.set(ctx, to)
+	err = s.set(ctx, to)
 	if err == nil && made && record != nil {
 		err = record(ctx, to)
 	}
 	if to.Close(); err != nil {
-		return err
+		return ifMissing(path, err)
 	}
 	if !made {
 		if info, err := os.Stat(path); err != nil || info.Size() > 0 {
@@ -148,10 +145,35 @@ func (s *Schema) setAside(ctx context.Context, d Database, path string, record f
 		}
 		return err
 	}
-	if err = os.Link(aside, path); os.IsExist(err) {
+	if err := os.Link(aside, path); err != nil {
+		return ifMissing(path, err)
+	}
+	if left, err := filepath.Glob(globbed.Replace(path) + ".*" + making); err == nil { // of processes that were killed, or come too late
+		for _, other := range left {
+			removeAside(other)
+		}
+	}
+	return nil
+}
+
+// making is what the name of a file ends with that is to take the place of another one.
+const making = ".making"
+
+// globbed makes a path a pattern of [filepath.Glob] that only it matches.
+var globbed = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]", `\`, `\\`)
+
+func removeAside(aside string) {
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+		os.Remove(aside + suffix)
+	}
+}
+
+// ifMissing is an error of making a file, and nil if another process made it meanwhile, and removed what this one had.
+func ifMissing(path string, err error) error {
+	if info, missing := os.Stat(path); missing == nil && info.Size() > 0 {
 		return nil
 	}
-	return err
+	return withoutPath(err)
 }
 
 // set gives a file without tables the settings of s, and WAL mode.

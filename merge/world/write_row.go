@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"mergesafe/merge/keys"
 )
 
 // Sum is a sum over the contents of rows: of a hash of 128 bits of every row,
@@ -212,7 +214,7 @@ func DecodeKey(text string) ([]any, error) {
 }
 
 // KeyText writes a key of a [plan.Rename] or a [prove.Difference] for people: bytes, and
-// so IDs, as hexadecimal digits, several columns with slashes between them.
+// so IDs, as hexadecimal digits, several columns as [keys.Join] does.
 func KeyText(key string) string {
 	var parts []string
 	if err := json.Unmarshal([]byte(key), &parts); err != nil {
@@ -229,5 +231,5 @@ func KeyText(key string) string {
 		}
 		parts[i] = p[1:]
 	}
-	return strings.Join(parts, "/")
+	return keys.Join(parts)
 }

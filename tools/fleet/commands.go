@@ -68,6 +68,13 @@ func (s surroundings) works(
 			case !all && len(n.merges) == 0:
 				return cli.Usage("no merge given: want the first worlds of those to undo, or -all")
 			}
+			unknown, err := n.book.LaterMerges(ctx, n.merges)
+			if err != nil {
+				return err
+			}
+			for _, text := range unknown {
+				cli.LogOf(cmd).Say(text)
+			}
 		}
 		o, err := n.options(ctx)
 		if err != nil {

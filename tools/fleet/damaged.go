@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	cliv3 "github.com/urfave/cli/v3"
 
@@ -21,15 +20,11 @@ func explained(do cliv3.ActionFunc) cliv3.ActionFunc {
 		if !ok {
 			return err
 		}
-		var moves string
-		for _, ending := range []string{"", "-wal", "-shm"} { // SQLite would read these with another file
-			file := damaged.State + ending
-			if _, err := os.Lstat(file); err == nil {
-				moves += "mv " + printable.Quoted(file) + " " + printable.Quoted(file+".damaged") + " && "
-			}
-		}
-		return cli.WithHint(err, fmt.Sprintf("It is a log: the plans and the databases know the merges. Move it away, and find those that have begun: %s%s\n"+
+		state := printable.Quoted(damaged.State)
+		moved := "mv " + state + " " + printable.Quoted(damaged.State+".damaged")
+		moved += " && rm -f " + printable.Quoted(damaged.State+"-wal") + " " + printable.Quoted(damaged.State+"-shm") // SQLite would read these with another file
+		return cli.WithHint(err, fmt.Sprintf("It is a log: the plans and the databases know the merges. Move it away, and find those that have begun: %s && %s\n"+
 			"Then %s completes them. Lost are a pause, what was skipped or undone (it is planned again: skip it again), measured times, and the events.",
-			moves, commandOf(cmd, "plan", damaged.Campaign), commandOf(cmd, "apply", damaged.Campaign)))
+			moved, commandOf(cmd, "plan", damaged.Campaign), commandOf(cmd, "apply", damaged.Campaign)))
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"mergesafe/merge/report"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
+	"mergesafe/tools/internal/rulefile"
 )
 
 func whoisCommand(s surroundings) *cliv3.Command {
@@ -34,7 +35,7 @@ func (n *night) whois(ctx context.Context) error {
 		return cli.Usage("-csv and -json are both given: want one of them")
 	case names != "":
 		var err error
-		if who.Table, who.Column, err = cli.ColumnOfNames(names); err != nil {
+		if who.Table, who.Column, err = rulefile.ColumnOfNames(names); err != nil {
 			return err
 		}
 	}
@@ -48,7 +49,7 @@ func (n *night) whois(ctx context.Context) error {
 		return err
 	})
 	if out := cmd.Root().Writer; cmd.Bool("json") {
-		err = list.JSON(out)
+		err = cli.WriteTo(out, "json", "-", list.JSON)
 	} else {
 		err = cli.WriteTo(out, "csv", name, list.CSV, n.inputs()...)
 	}

@@ -35,6 +35,9 @@ func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
 		o.Then.Again = j.command("apply -try")
 	}
 	if err != nil {
+		if result != nil {
+			o.Wrote = result.Wrote
+		}
 		return j.failed(ctx, err, o)
 	}
 	o.Applied = &report.Applied{Rows: result.Rows, Renames: result.Renames, Resumed: result.Resumed, RowsNow: result.Wrote, Before: before, Began: began, Notes: result.Notes,

@@ -156,6 +156,7 @@ type call struct {
 	config    string   // empty: the default
 	databases bool     // whether they have to be given again
 	named     []string // the codecs of -codec
+	fleet     []string // -fleet, as it was typed, for the commands that have it
 	plan      string   // the command that makes a new plan
 }
 
@@ -169,6 +170,9 @@ func (c call) command(name string) string {
 		for _, format := range c.named {
 			words = append(words, "-codec", printable.Quoted(format))
 		}
+	}
+	if len(c.fleet) > 0 && (name == "open" || strings.HasPrefix(name, "undo")) {
+		words = append(words, cli.Line(c.fleet))
 	}
 	words = append(words, printable.Quoted(c.file))
 	if c.databases {

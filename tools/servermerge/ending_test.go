@@ -36,6 +36,23 @@ func TestPlanAgainWithSecrets(t *testing.T) {
 	}
 }
 
+// The commands that open and undo print have the -fleet that was typed; a DSN with a secret has a variable in its place.
+func TestFleetIsRepeated(t *testing.T) {
+	for dsn, want := range map[string]string{"sqlite:fleet.db": "sqlite:fleet.db", "mysql:game:hunter2@tcp(127.0.0.1:1)/fleet": `"$FLEET_DSN"`} {
+		cmd := command(nil, io.Discard).Command("open")
+		cmd.Action = func(_ context.Context, cmd *cliv3.Command) error {
+			c := call{file: "plan.json", fleet: fleetTyped(cmd)}.commands("open")
+			if c.Open != "servermerge open -fleet "+want+" plan.json" || c.Undo != "servermerge undo -fleet "+want+" plan.json" || c.Apply != "servermerge apply plan.json" {
+				t.Errorf("%+v", c)
+			}
+			return nil
+		}
+		if err := cmd.Run(t.Context(), []string{"open", "-fleet", dsn, "plan.json"}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // An interrupt is on the page, with where the merge is: what was begun when it
 // came was done.
 func TestInterruptedPage(t *testing.T) {

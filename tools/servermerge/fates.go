@@ -14,6 +14,7 @@ import (
 	"mergesafe/merge/report"
 	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/databases"
+	"mergesafe/tools/internal/rulefile"
 )
 
 // fates says what becomes of all rows of a merge that do not come as they are: by a plan, or by that which the merged database
@@ -32,7 +33,7 @@ func (s surroundings) fates(ctx context.Context, cmd *cliv3.Command) error {
 	}
 	list := report.ListFates(func(each func(merge.Fate) error) error { return merge.EachFate(j.plan, each) })
 	if names != "" {
-		table, column, err := cli.ColumnOfNames(names)
+		table, column, err := rulefile.ColumnOfNames(names)
 		if err != nil {
 			return err
 		}
@@ -46,13 +47,13 @@ func (s surroundings) fates(ctx context.Context, cmd *cliv3.Command) error {
 		}
 		defer stop()
 		list = func(each func(merge.Fate) error) error {
-			return merge.EachFateOf(ctx, j.plan, j.into, j.worlds, table, column, codecs, each)
+			return merge.EachFateOf(ctx, j.plan, j.worlds, table, column, codecs, each)
 		}
 	}
 	out := cmd.Root().Writer
 	switch {
 	case cmd.Bool("json"):
-		err = list.JSON(out)
+		err = cli.WriteTo(out, "json", "-", list.JSON)
 	case name == "":
 		return report.WriteFates(out, s.text(cmd), j.plan)
 	default:
@@ -70,9 +71,9 @@ func (s surroundings) fates(ctx context.Context, cmd *cliv3.Command) error {
 // planned is the plan that the first argument names, or that the database has on record which it names.
 func (s surroundings) planned(ctx context.Context, cmd *cliv3.Command) (*job, error) {
 	if s.isPlan(cmd) {
-		return readJob(cmd)
+		return readTaken(cmd)
 	}
-	made, err := s.remembering(cmd)
+	made, err := s.remembering(ctx, cmd)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,14 @@ import (
 
 func fleetFlag() cliv3.Flag { return &cliv3.StringFlag{Name: "fleet"} }
 
+// fleetTyped is the flag as it was typed; none if it was not.
+func fleetTyped(cmd *cliv3.Command) []string {
+	if !cmd.IsSet("fleet") {
+		return nil
+	}
+	return cli.Typed(cmd, fleetFlag(), cli.FleetDSN)
+}
+
 // moving is what records in the fleet registry where the worlds of a plan are from now on.
 func (s surroundings) moving(ctx context.Context, cmd *cliv3.Command, j *work, why string,
 	record func(r databases.Registry, ctx context.Context, p *merge.Plan, into merge.Database, worlds []merge.Database, why string) error,

@@ -310,15 +310,12 @@ in tables whose key is not one column of integers are only counted.
 
 Of a KEY of a TABLE of NEW it prints which world the row came from, and the key
 that it had there, merge by merge; or, if a WORLD is named, the new value of a
-key that it had. It reads only NEW, also years and further merges later. A key
-that the game made afterwards came by no merge; of one whose row stayed behind
-it says why. It needs SELECT. A KEY of several columns is written with a slash
-between them, bytes as digits from 00 to ff. Of these keys, and of texts, only
-the plan of a merge is on record: name the WORLD. Whether it had the key is not
-known.
-
-The first world of a merge keeps its keys. If w1 and w2 became n1, and n1 came
-into n3, then keys of w1 are in n3 as those of n1: name n1 as the WORLD.
+key that it had, or why its row stayed behind. It reads only NEW, also years and
+further merges later. A key that the game made afterwards came by no merge. It
+needs SELECT. A KEY of several columns is written with a slash between them: in
+a text, a slash is %2F, and % is %25. Bytes are digits from 00 to ff. Of these
+keys, of texts, and of those of a first world, which keeps them, only the plan
+of a merge is on record: name the WORLD. Whether it had the key is not known.
 
 It reads the table mergesafe_keys, which has the old keys as bitmaps. In SQL
 the view mergesafe_moved has, for each world and key column, first_old and
@@ -341,9 +338,10 @@ then, nor whether the game made a key here later in such a gap: whois does.
   -names T.COLUMN   with -csv or -json: every row of the table T of all worlds
                     but the first, and those of the first that stay behind or
                     whose names change, with the names in the column, read from
-                    the worlds, which have to be as they were planned. It needs
-                    SELECT. After PLAN the databases may be given again: NEW
-                    WORLD...
+                    the worlds. Nothing is written if their rows are not those
+                    of the plan. It needs SELECT. After PLAN the databases may
+                    be given again: NEW WORLD... A name with a dot in it is in
+                    backquotes, as in rules
   -json             print as JSON
 ` + helpPlaces + helpCodec + `
 Exit codes: 0 it came by a merge, or the list is written; 1 it came by none, or

@@ -35,6 +35,10 @@ func TestHelpJSON(t *testing.T) {
 			Version int          `json:"version"`
 			Rows    []merge.Fate `json:"rows"`
 		}]()},
+		{"whois prints a list of these of a KEY", reflect.TypeFor[struct {
+			merge.Origin
+			Stays string `json:"stays"` // see [merge.Planned]
+		}]()},
 	} {
 		_, text, found := strings.Cut(helpJSON, tt.begins)
 		if !found {

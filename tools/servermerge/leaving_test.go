@@ -127,14 +127,14 @@ func TestLeaving(t *testing.T) {
 	}{
 		{cli.Conflicts, []string{"spells", "10/70133"}, "spells 10/70133 of sqlite:west.db stayed behind: refers by hero to heroes  (merge "},
 		{cli.OK, []string{"spells", old}, "spells " + old + " of sqlite:west.db became " + now + ", if sqlite:west.db had it: of such keys there is only the plan on record  (merge "},
-		{cli.Incomplete, []string{"seq", "item"}, "servermerge: the key \"item\": want an integer: by no merge on record rows of \"seq\" came from \"sqlite:west.db\" that have other keys"},
+		{cli.Incomplete, []string{"seq", "item"}, "servermerge: no merge on record brought rows of a table \"seq\" with such keys from \"sqlite:west.db\"\n"},
 	} {
 		got := servermerge(t.Context(), append([]string{"whois", "sqlite:new.db", "sqlite:west.db"}, c.args...)...)
 		if got.code != c.code || !strings.HasPrefix(got.stdout+got.stderr, c.want) {
 			t.Errorf("%q: %+v", c.args, got)
 		}
 	}
-	if got := servermerge(t.Context(), "whois", "sqlite:new.db", "spells", old); got.code != cli.Incomplete || !strings.Contains(got.stderr, "want an integer, or the WORLD that had it too") {
+	if got := servermerge(t.Context(), "whois", "sqlite:new.db", "spells", old); got.code != cli.Incomplete || !strings.Contains(got.stderr, "the KEY is not an integer") {
 		t.Errorf("%+v", got)
 	}
 	var stayed int

@@ -20,7 +20,7 @@ func (s surroundings) recordedPlan(ctx context.Context, cmd *cliv3.Command) erro
 	if cmd.NArg() != 1 || name == "" {
 		return cli.Usage("-recorded: want -o FILE and the new database alone")
 	}
-	made, err := s.remembering(cmd)
+	made, err := s.remembering(ctx, cmd)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,8 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 	defer j.close()
 	force := cmd.Bool("force")
 	log := cli.LogOf(cmd)
-	tried := isTried(ctx, j.job)
+	at := j.now(ctx) // if it cannot be read, undo waits or says why
+	tried := at != nil && at.State == merge.StateTried
 	var placing func(context.Context) error
 	if tried {
 		log.Sayf("dropping %s, which a rehearsal made", printable.Text(j.into.Name))
@@ -31,6 +32,11 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 			return j.unplaced(ctx, "undo", err)
 		}
 		log.Sayf("taking the merge back: %s is dropped, if nothing was written to it that would be lost", printable.Text(j.into.Name))
+		if at != nil {
+			if unknown := report.LaterMerge(j.plan, at.State); unknown != "" {
+				log.Say(unknown)
+			}
+		}
 		if force {
 			log.Say("forced: it is dropped also if it was written to")
 		}
@@ -54,10 +60,4 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 		return j.failed(ctx, err, o)
 	}
 	return j.conclude(ctx, o)
-}
-
-// isTried reports whether a rehearsal made the new database. If that cannot be read, undo waits or says why.
-func isTried(ctx context.Context, j *job) bool {
-	at, err := merge.LookUp(ctx, j.plan, j.into, j.worlds)
-	return err == nil && at.State == merge.StateTried
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	cliv3 "github.com/urfave/cli/v3"
 
@@ -21,81 +23,83 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 	switch {
 	case len(args) < 2 || cmd.IsSet("names"):
 		return s.fates(ctx, cmd)
+	case slices.Contains(args[:len(args)-1], ""): // a KEY may be
+		return cli.Usage("an argument is empty: want NEW TABLE KEY, or NEW WORLD TABLE KEY")
 	case cmd.IsSet("csv"):
 		return s.keysCSV(ctx, cmd, args)
 	case len(args) != 3 && len(args) != 4:
 		return cli.Usage("got %s, want PLAN or NEW alone, NEW TABLE KEY, or NEW WORLD TABLE KEY", printable.Count(int64(len(args)), "argument", "arguments"))
 	}
-	made, err := s.remembering(cmd)
+	made, err := s.remembering(ctx, cmd)
 	if err != nil {
 		return err
 	}
 	table, text := args[len(args)-2], args[len(args)-1]
 	key, isInteger := keys.ParseInteger([]byte(text))
 	if !isInteger && len(args) == 3 {
-		return cli.Usage("the key %.40q: want an integer, or the WORLD that had it too", text)
+		return cli.Usage("the KEY is not an integer: of other keys only the plan of a merge is on record: name the WORLD that had it, before the TABLE")
 	}
 	defer cli.LogOf(cmd).Waiting(ctx, "asking "+made.Name)()
 	var way []merge.Origin
+	var planned []merge.Planned
 	switch {
 	case len(args) == 3:
 		way, err = merge.Whois(ctx, made, table, key)
 	case isInteger:
 		way, err = merge.Whereis(ctx, made, args[1], table, key)
 	}
-	if len(args) == 4 && len(way) == 0 && ctx.Err() == nil {
-		planned, other := merge.ByPlan(ctx, made, args[1], table, text)
-		if planned != nil {
-			return s.byPlan(cmd, planned)
+	world := ""
+	if len(args) == 4 && (err == nil || errors.Is(err, merge.ErrNoMerge)) {
+		world = args[1]
+		byPlan, unknown := merge.ByPlan(ctx, made, world, table, text, way)
+		if planned = byPlan; len(planned) > 0 || unknown != nil {
+			err = unknown
 		}
-		if err = errors.Join(err, other); err == nil && !isInteger {
-			return cli.Usage("the key %.40q: want an integer: by no merge on record rows of %q came from %q that have "+
-				"other keys", text, table, args[1])
+		if err == nil && len(way)+len(planned) == 0 && !isInteger {
+			err = fmt.Errorf("no merge on record brought rows of a table %q with such keys from %q", table, world)
 		}
 	}
 	if err != nil {
 		return report.Plainly(err)
 	}
 	out := cmd.Root().Writer
-	if cmd.Bool("json") {
-		err = cli.WriteJSON(out, append([]merge.Origin{}, way...))
-	} else {
-		world := ""
-		if len(args) == 4 {
-			world = args[1]
+	switch {
+	case cmd.Bool("json"):
+		steps := []any{}
+		for _, s := range way {
+			steps = append(steps, s)
 		}
-		err = report.WriteWhois(out, s.text(cmd), made.Name, world, table, key, way)
+		for _, s := range planned {
+			steps = append(steps, s)
+		}
+		err = cli.WriteJSON(out, steps)
+	default:
+		if len(way) > 0 || len(planned) == 0 {
+			err = report.WriteWhois(out, s.text(cmd), made.Name, world, table, key, way)
+		}
+		if err == nil {
+			err = report.WritePlanned(out, s.text(cmd), planned)
+		}
 	}
-	if err == nil && len(way) == 0 {
-		return cli.Conflicts
+	came := len(way)+len(planned) > 0
+	if n := len(planned); n > 0 {
+		came = planned[n-1].Stays == ""
 	}
-	return err
-}
-
-// byPlan says what only a plan knows of a key.
-func (s surroundings) byPlan(cmd *cliv3.Command, row *merge.Planned) error {
-	out := cmd.Root().Writer
-	var err error
-	if cmd.Bool("json") {
-		err = cli.WriteJSON(out, row)
-	} else {
-		err = report.WritePlanned(out, s.text(cmd), row)
-	}
-	if err == nil && row.Why != "" {
+	if err == nil && !came {
 		return cli.Conflicts
 	}
 	return err
 }
 
 // remembering is the merged database, the first argument, or that of the plan which it names.
-func (s surroundings) remembering(cmd *cliv3.Command) (merge.Database, error) {
-	name := cmd.Args().First()
+func (s surroundings) remembering(ctx context.Context, cmd *cliv3.Command) (merge.Database, error) {
+	name, file := cmd.Args().First(), ""
 	if s.isPlan(cmd) {
-		j, err := readJob(cmd)
+		j, err := readTaken(cmd)
 		if err != nil {
 			return merge.Database{}, err
 		}
-		if name = j.plan.New.Name; !findable(name) {
+		if name, file = j.plan.New.Name, j.file; !findable(name) {
 			return merge.Database{}, cli.Usage("the plan was made for %q, which was given by DSN: give that database instead of the plan", name)
 		}
 	}
@@ -103,7 +107,26 @@ func (s surroundings) remembering(cmd *cliv3.Command) (merge.Database, error) {
 	if err != nil {
 		return merge.Database{}, err
 	}
-	return databaseAt(places[0]), nil
+	made := databaseAt(places[0])
+	if file == "" {
+		return made, nil
+	}
+	there, err := merge.Exists(ctx, made)
+	if err == nil && !there {
+		err = cli.WithHint(fmt.Errorf("the merge of %s is not made: there is no database %q", file, name),
+			"What becomes of rows by the plan: servermerge whois "+printable.Quoted(file))
+	}
+	return made, err
+}
+
+// readTaken is [readJob] of a plan that can be carried out.
+func readTaken(cmd *cliv3.Command) (*job, error) {
+	j, err := readJob(cmd)
+	if err == nil && len(j.plan.Refusals) > 0 {
+		err = cli.WithHint(fmt.Errorf("%s is a plan that was refused (%s): no row comes by it", j.file,
+			printable.Count(int64(len(j.plan.Refusals)), "reason blocks it", "reasons block it")), "A new plan: "+j.call.plan)
+	}
+	return j, err
 }
 
 // keysCSV writes what became of all keys of a table of a world.
@@ -111,7 +134,7 @@ func (s surroundings) keysCSV(ctx context.Context, cmd *cliv3.Command, args []st
 	if len(args) != 3 {
 		return cli.Usage("got %d arguments, want -csv FILE and PLAN or NEW alone, or NEW WORLD TABLE", len(args))
 	}
-	made, err := s.remembering(cmd)
+	made, err := s.remembering(ctx, cmd)
 	if err != nil {
 		return err
 	}

@@ -84,6 +84,7 @@ func (s surroundings) work(ctx context.Context, cmd *cliv3.Command) (*work, erro
 		return nil, err
 	}
 	j.named = cmd.StringSlice("codec")
+	j.fleet = fleetTyped(cmd)
 	j.ending = ending{began: time.Now(), out: cmd.Root().Writer, json: cmd.Bool("json"), text: s.text(cmd)}
 	if j.page, err = newPage(cmd, j.file, j.all()...); err != nil {
 		return nil, err

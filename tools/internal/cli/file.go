@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -131,10 +132,11 @@ func (f *File) Write(write func(io.Writer) error) error {
 	return nil
 }
 
-// WriteTo writes to the file that a flag names, as [NewFile] does, or to out if it names "-".
+// WriteTo writes to the file that a flag names, as [NewFile] does, or to out if it names "-". After an error there is
+// nothing of it in either.
 func WriteTo(out io.Writer, flag, name string, write func(io.Writer) error, inputs ...Input) error {
 	if name == "-" {
-		return write(out)
+		return writeWhole(out, write)
 	}
 	f, err := NewFile(flag, name, inputs...)
 	if err != nil {
@@ -142,6 +144,28 @@ func WriteTo(out io.Writer, flag, name string, write func(io.Writer) error, inpu
 	}
 	defer f.Close()
 	return f.Write(write)
+}
+
+// writeWhole writes to out what write wrote to its end.
+func writeWhole(out io.Writer, write func(io.Writer) error) error {
+	f, err := os.CreateTemp("", "")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	whole := bufio.NewWriter(f)
+	if err := write(whole); err != nil {
+		return err
+	}
+	if err := whole.Flush(); err != nil {
+		return err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	_, err = io.Copy(out, f)
+	return err
 }
 
 // Close removes a file that nothing was written to.

@@ -56,12 +56,3 @@ func Line(words []string) string {
 	}
 	return strings.Join(quoted, " ")
 }
-
-// ColumnOfNames is the table and the column that -names gives.
-func ColumnOfNames(names string) (table, column string, err error) {
-	table, column, ok := strings.Cut(names, ".")
-	if !ok {
-		err = Usage("-names %q: want a table and its column of names, such as characters.name", names)
-	}
-	return table, column, err
-}
