@@ -372,7 +372,7 @@ func TestIntoChain(t *testing.T) {
 		}
 		steps, err := record.ByPlan(t.Context(), n3, "w0", "chars", "3", nil) // of a first world the plans know
 		if err != nil || len(steps) != 3 || steps[0].New != "3" || steps[1].New != "3" || steps[2].Source != "n2" ||
-			number(t, n3, "SELECT COUNT(*) FROM chars WHERE guid = "+steps[2].New) != 1 {
+			worldtest.Number(t, n3, "SELECT COUNT(*) FROM chars WHERE guid = "+steps[2].New) != 1 {
 			t.Errorf("the character 3 of w0 became %+v, %v", steps, err)
 		}
 	})

@@ -44,9 +44,9 @@ func TestEachFateOf(t *testing.T) {
 			t.Error(diff)
 		}
 		// rows that are not those of the plan, or of another world, are no answer
-		other := oldGame(t, e, "s4")[0]
+		other := worldtest.OldGame(t, e, "s4")[0]
 		other.Name = "s2"
-		exec(t, all[2], "UPDATE chars SET name = 'other' WHERE guid = 1")
+		worldtest.Exec(t, all[2], "UPDATE chars SET name = 'other' WHERE guid = 1")
 		for world, worlds := range map[string][]world.Database{"s3": all, "s2": {all[0], other, all[2]}} {
 			err := build.EachFateOf(t.Context(), p, worlds, "chars", "name", nil, func(build.Fate) error { return nil })
 			if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("table %q of %q: they are not those of the plan any more", "chars", world)) {
