@@ -33,7 +33,7 @@ func TestEnds(t *testing.T) {
 		if first, last, err := s.Ends(t.Context(), by("none", "id")); first != nil || last != nil || err != nil {
 			t.Errorf("an empty table: %v, %v, %v", first, last, err)
 		}
-		other := map[string]string{"sqlite": "BINARY", "mariadb": "utf8mb4_bin"}[e.name]
+		other := map[string]string{"sqlite": "BINARY", "mariadb": "utf8mb4_bin", "mysql": "utf8mb4_bin"}[e.name]
 		_, _, err := s.Ends(t.Context(), catalog.Scan{Table: "e", Order: []catalog.Order{{Column: "s", Collation: other}}})
 		if _, ok := asUnsupported(err); !ok {
 			t.Errorf("under another collation: %v", err)

@@ -36,7 +36,7 @@ func TestNoSnapshot(t *testing.T) {
 			}
 			w.exec(t, fmt.Sprintf("DELETE FROM many WHERE id = x'%020x'", want-1))
 		}
-		if e.name == "mariadb" {
+		if e.name != "sqlite" {
 			var id int64
 			if err := s.conn.QueryRowContext(t.Context(), "SELECT CONNECTION_ID()").Scan(&id); err != nil {
 				t.Fatal(err)
@@ -89,7 +89,7 @@ func TestLoad(t *testing.T) {
 				t.Fatal(err)
 			}
 			n, err := s.Load(t.Context())
-			if err != nil || (n > 0) != (e.name == "mariadb") {
+			if err != nil || (n > 0) != (e.name != "sqlite") {
 				t.Errorf("the load is %d, %v", n, err)
 			}
 		}

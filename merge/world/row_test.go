@@ -17,7 +17,7 @@ func TestRow(t *testing.T) {
 		w.exec(t, "CREATE TABLE things (id "+e.blob+" NOT NULL, name VARCHAR(200) NOT NULL, n BIGINT, data VARBINARY(100), d DECIMAL(6,2), "+
 			"PRIMARY KEY (id, name))",
 			"INSERT INTO things VALUES (x'00192a4c5e7000007001', 'Zoë', -9223372036854775808, x'00ff', 1.25), (x'00192a4c5e7000007002', '"+long+"', NULL, x'"+strings.Repeat("ab", 80)+"', NULL)")
-		if e.name == "mariadb" {
+		if e.name != "sqlite" {
 			w.exec(t, "UPDATE things SET d = 1.25 WHERE d > 1")
 		}
 		s := w.open(t)
