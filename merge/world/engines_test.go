@@ -31,8 +31,8 @@ type engine struct {
 func engines() []engine {
 	return []engine{
 		{"sqlite", "BLOB", newSQLiteWorld},
-		{"mariadb", "BINARY(10)", newServerWorld},
-		{"mysql", "BINARY(10)", newServerWorld},
+		{servertest.MariaDB, "BINARY(10)", worldOn(servertest.MariaDB)},
+		{servertest.MySQL, "BINARY(10)", worldOn(servertest.MySQL)},
 	}
 }
 
@@ -40,9 +40,6 @@ func engines() []engine {
 func forEach(t *testing.T, test func(t *testing.T, e engine, w *world)) {
 	for _, e := range engines() {
 		t.Run(e.name, func(t *testing.T) {
-			if e.name != "sqlite" {
-				servertest.Needs(t, e.name)
-			}
 			test(t, e, e.world(t))
 		})
 	}
@@ -54,6 +51,13 @@ func newSQLiteWorld(t *testing.T) *world {
 
 func sqliteWorld(t *testing.T, path, journal string) *world {
 	return openWorld(t, "sqlite:"+path, "sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+url.Values{"_journal_mode": {journal}, "_busy_timeout": {"5000"}}.Encode())
+}
+
+func worldOn(server string) func(t *testing.T) *world {
+	return func(t *testing.T) *world {
+		servertest.Needs(t, server)
+		return newServerWorld(t)
+	}
 }
 
 func newServerWorld(t *testing.T) *world {
