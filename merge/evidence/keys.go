@@ -28,7 +28,7 @@ type KeyProof struct {
 const (
 	PartInjective  = "no two keys of a world became the same"
 	PartDisjoint   = "new keys collide with no other key"
-	PartImages     = "each world's rows, with their old keys, are that world's"
+	PartImages     = "mapped back to old keys, all rows equal the originals"
 	PartOwn        = "rows that kept their keys are as they were"
 	PartReferences = "references name the same row as before, or none as before"
 	PartSums       = "declared sums are the same"

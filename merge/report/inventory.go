@@ -90,7 +90,7 @@ func (v *Inventory) summary() string {
 		}
 	}
 	if n := v.states[inventory.Unknown]; n > 0 {
-		parts = append(parts, printable.Number(int64(n))+" of which it is unknown whether they run")
+		parts = append(parts, printable.Number(int64(n))+" may be running (no registry)")
 	}
 	if v.drifting > 0 {
 		parts = append(parts, printable.Number(int64(v.drifting))+" with another schema than most")

@@ -34,7 +34,7 @@ func sampleInventory() *inventory.Inventory {
 	}
 }
 
-const inventoryText = `NOT ALL READ  5 worlds; 1 of them could not be read; 1 running; 1 stopped; 1 fenced; 1 of which it is unknown whether they run; 1 with another schema than most; ~4,938,268 rows; 4.0 GiB; 120,963 players, 2,700 of them active within 7 days
+const inventoryText = `NOT ALL READ  5 worlds; 1 of them could not be read; 1 running; 1 stopped; 1 fenced; 1 may be running (no registry); 1 with another schema than most; ~4,938,268 rows; 4.0 GiB; 120,963 players, 2,700 of them active within 7 days
 
 NOT READ
   w5  it did not answer within 10s
@@ -54,7 +54,7 @@ SCHEMAS
     table mail_old added
   99aa  sqlite  1 world: most, which the others are compared with
 
-NOT ALL READ  5 worlds; 1 of them could not be read; 1 running; 1 stopped; 1 fenced; 1 of which it is unknown whether they run; 1 with another schema than most; ~4,938,268 rows; 4.0 GiB; 120,963 players, 2,700 of them active within 7 days
+NOT ALL READ  5 worlds; 1 of them could not be read; 1 running; 1 stopped; 1 fenced; 1 may be running (no registry); 1 with another schema than most; ~4,938,268 rows; 4.0 GiB; 120,963 players, 2,700 of them active within 7 days
 `
 
 func TestInventoryText(t *testing.T) {

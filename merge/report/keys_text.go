@@ -39,7 +39,7 @@ func writeNewKeys(t *text, r *verdict.Rekeying) {
 		}
 	}
 	t.listed(rows, columns.Column{}, columns.Column{}, columns.Column{Right: true})
-	t.wrapped(2, "", "Reserved are the keys, the values of references to them, and what counters may have given. Beside the narrowest column is the largest value that it takes.")
+	t.wrapped(2, "", "Reserved: existing keys, values that refer to them, and numbers already handed out. Beside the narrowest column is the largest value that it takes.")
 	for _, s := range r.Spaces {
 		if words := matchedWords(&s); words != "" {
 			t.wrapped(2, "", words)

@@ -22,8 +22,8 @@ Commands:
   whois PLAN             which rows get another name or stay behind, also as CSV
   whois NEW TABLE KEY    which world a key came from, and its key there
 
-A merge, once the game servers are stopped. Until open nothing that exists is
-written, but that the worlds cannot be started; undo drops what was made:
+A merge, once the game servers are stopped. Until open, existing data is
+untouched; the worlds just cannot start. undo drops what was made:
 
   servermerge plan -into new -o plan.json s1 s2    # and read what it says
   servermerge apply plan.json
