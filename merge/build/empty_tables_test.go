@@ -1,7 +1,10 @@
 package build_test
 
 import (
+	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"mergesafe/merge/build"
@@ -39,6 +42,31 @@ func TestRowsInEmptyTable(t *testing.T) {
 		found()
 		if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Fail || !slices.ContainsFunc(proof.Findings, in) {
 			t.Errorf("%+v", proof)
+		}
+	})
+}
+
+// Rows are counted as they are inserted: a row that the new database leaves out, as a constraint of SQLite says, ends apply.
+func TestRowLeftOutByConflict(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		if e.Name != "sqlite" {
+			t.Skip("a server has no ON CONFLICT")
+		}
+		var all []world.Database
+		for i := range 2 {
+			d := e.Fresh(t, fmt.Sprint("w", i))
+			worldtest.Exec(t, d, "CREATE TABLE things (id INTEGER NOT NULL PRIMARY KEY, n INTEGER UNIQUE ON CONFLICT IGNORE)", fmt.Sprintf("INSERT INTO things VALUES (%d, %[1]d), (%d, %[2]d)", i*100+1, i*100+2))
+			all = append(all, d)
+		}
+		p, into := worldtest.PlanOf(t, e, all, worldtest.ManyOptions)
+		_, err := build.ApplyWith(t.Context(), p, into, all, job.Options{RetryFor: -1, Pause: func(context.Context) error {
+			if worldtest.Number(t, into, "SELECT COUNT(*) FROM things") == 2 {
+				worldtest.Exec(t, into, "INSERT INTO things VALUES (7, 102)")
+			}
+			return nil
+		}}, job.Hooks{})
+		if err == nil || !strings.Contains(err.Error(), "the database took 1 of 2 rows") {
+			t.Error(err)
 		}
 	})
 }
