@@ -46,7 +46,8 @@
 //
 // A [Plan] rests on a check of all worlds, and records for every table and world the
 // number of rows and a sum over their contents. [Apply] carries out that plan and no other, and refuses
-// to begin if schema, registries or numbers of rows are not those of the plan.
+// to begin if schema, registries or counters are not those of the plan; other rows than those of the plan are noticed
+// as they are copied.
 //
 // [Apply] makes the tables bare, brings the rows of all worlds, then the indexes, the foreign keys,
 // and what hangs on them. Rows are inserted by plain INSERT with every column named, so that a collision
@@ -58,14 +59,14 @@
 //
 // If the database allows several writers, tables, the rows of several worlds, and ranges of a large
 // table are copied in parallel ([Options.Parallel]), each with its own checkpoint. The ranges are those
-// of the plan, so every run of a merge makes the same. Foreign keys are checked together after all rows
-// are copied.
+// of the plan, so every run of a merge makes the same. No row is read twice, and
+// none of the new database: whether all are there and lead to rows is for the proof.
 //
 // The worlds are opened read-only. Only the fence in their registry is written (see
 // [store.Registry.Fence]), over a connection of its own. It keeps their servers from being started
 // from then on. In the new registry the servers of the first world have a fence too, the gate: no game server
 // can start there before [Open]. If a game still wrote to a world, because there is no registry or the fence
-// was removed, other numbers of rows, other sums or a mark that moved tell. Then undo the merge and plan
+// was removed, other sums, as rows are copied or by the proof, or a mark that moved tell. Then undo the merge and plan
 // again.
 //
 // Inside JSON, MySQL has dates, times, bytes and DECIMAL, which a text cannot

@@ -32,7 +32,7 @@ type Result struct {
 // of the plan, and all databases by the names that they have there.
 //
 // Before it writes anything it makes sure that the worlds are as planned (schema, registries,
-// numbers of rows), that no game server runs on them, and that the accounts have the rights. If
+// counters), that no game server runs on them, and that the accounts have the rights. If
 // not, it returns a [*record.RefusedError]. Of the worlds only the fences are written.
 //
 // If it is interrupted, in whatever way, the same call resumes; after [record.ErrStopped]
@@ -82,7 +82,7 @@ func apply(ctx context.Context, r *job.Run, state record.State) error {
 			return err
 		})
 	}
-	if err := preflight(ctx, r, state); err != nil {
+	if err := preflight(ctx, r, state, false); err != nil {
 		return err
 	}
 	if err := r.Retry(ctx, "reading how the worlds are made", func(ctx context.Context) error { return asMade(ctx, r, "apply", true) }); err != nil {
@@ -359,26 +359,17 @@ func raiseCounters(ctx context.Context, r *job.Run) error {
 	})
 }
 
-// complete makes sure that all is there and that no other process wrote meanwhile, to the new
-// database or to a world.
+// complete makes sure that no server ran and no table was altered meanwhile.
 func complete(ctx context.Context, r *job.Run) error {
 	if r.Opts.Try {
-		err := noneDangles(ctx, r)
-		if changed, is := errors.AsType[*record.ChangedError](err); is { // the worlds were read at several moments
-			r.Notes = append(r.Notes, plan.Refusal{Source: changed.Database, Table: changed.Table, Reason: changed.Reason}.String())
-		} else if err != nil {
-			return err
-		}
 		return r.Manifest.ExpectState(ctx, record.StateTried)
 	}
 	if now, err := r.Manifest.Load(ctx); err != nil || now == record.StateMade { // the answer was lost
 		r.Manifest.Left = record.StateMade
 		return err
 	}
-	for _, look := range []func(context.Context, *job.Run) error{noneDangles, undisturbed} {
-		if err := look(ctx, r); err != nil {
-			return err
-		}
+	if err := undisturbed(ctx, r); err != nil {
+		return err
 	}
 	if err := r.Unaltered(ctx, "apply", nil); err != nil {
 		return err

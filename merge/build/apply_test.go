@@ -85,9 +85,9 @@ func TestApplyResult(t *testing.T) {
 			}
 		}
 
-		worldtest.Exec(t, all[1], "INSERT INTO things VALUES (199999, NULL, 'new', 1)")
+		worldtest.Exec(t, all[1], "ALTER TABLE things ADD COLUMN extra INTEGER")
 		result, err := build.Apply(t.Context(), p, into, all, job.Options{})
-		worldtest.Exec(t, all[1], "DELETE FROM things WHERE id = 199999")
+		worldtest.Exec(t, all[1], "ALTER TABLE things DROP COLUMN extra")
 		if refused := new(record.RefusedError); !errors.As(err, &refused) {
 			t.Fatal(err)
 		}

@@ -14,12 +14,13 @@ import (
 	"mergesafe/merge/world"
 )
 
-// preflight checks everything that can be known before the first write.
-func preflight(ctx context.Context, r *job.Run, state record.State) error {
+// preflight checks everything that can be known before the first write without reading rows. These are summed up and
+// compared with the plan as they are copied; counted is for a call that copies none, and has them counted.
+func preflight(ctx context.Context, r *job.Run, state record.State, counted bool) error {
 	if blocks := r.Plan.Blocks(r.Opts.Try); len(blocks) > 0 {
 		return &record.RefusedError{Doing: "apply", Refusals: blocks}
 	}
-	f := &flight{Flight: &change.Flight{Run: r}, begun: state == r.Manifest.Working()}
+	f := &flight{Flight: &change.Flight{Run: r}, begun: state == r.Manifest.Working(), counted: counted}
 	err := r.Retry(ctx, "reading the databases", func(ctx context.Context) error {
 		f.Reasons, f.Model = nil, nil
 		if err := r.Apart(ctx, "apply"); err != nil {
@@ -55,7 +56,8 @@ func preflight(ctx context.Context, r *job.Run, state record.State) error {
 // flight looks at everything before the first write.
 type flight struct {
 	*change.Flight
-	begun bool // an earlier call began to copy
+	begun   bool // an earlier call began to copy
+	counted bool // all rows are
 }
 
 // look compares one world with the plan.
@@ -92,7 +94,7 @@ func (f *flight) look(ctx context.Context, i int, d world.Database) error {
 	if err := f.walk(ctx, func(c *change.Change) change.Do[*change.Flight] { return c.Unchanged }); err != nil {
 		return err
 	}
-	return f.counts(ctx)
+	return f.Counts(ctx, f.counted)
 }
 
 // walk asks the changes of the merge about the world, at one moment.
@@ -137,23 +139,6 @@ func (f *flight) same(ctx context.Context, d world.Database) error {
 		f.Refuse(d.Name, "", "%s", other)
 	}
 	return err
-}
-
-// counts compares how many rows the tables of the world have with the plan.
-func (f *flight) counts(ctx context.Context) error {
-	for _, t := range f.Plan.Tables {
-		if f.Source.Table(t.Name) == nil || f.World > 0 && t.Only {
-			continue
-		}
-		n, err := f.Source.Count(ctx, t.Name)
-		if err != nil {
-			return err
-		}
-		if had := t.Worlds[f.World].Rows; n != had {
-			f.Changed(f.Source.Name(), t.Name, "it has %s, and had %d when the plan was made", record.CountRows(n), had)
-		}
-	}
-	return nil
 }
 
 // servers compares the registry of a world with the plan. No server may run.

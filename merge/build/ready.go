@@ -13,8 +13,8 @@ import (
 )
 
 // Ready says what blocks [Apply] now: it makes the checks that Apply makes before its first
-// write, and changes no row. It is empty if Apply would begin, or resume a merge that has
-// begun. An error means that a database could not be read.
+// write, counts the rows of the worlds, which Apply sums up as it copies them, and changes no row. It is empty if Apply
+// would begin, or resume a merge that has begun. An error means that a database could not be read.
 func Ready(ctx context.Context, plan *plan.Plan, into world.Database, worlds []world.Database, opts job.Options) ([]plan.Refusal, error) {
 	return blocking(ctx, plan, into, worlds, opts, job.Writing)
 }
@@ -34,7 +34,7 @@ func blocking(ctx context.Context, p *plan.Plan, into world.Database, worlds []w
 		if state != "" {
 			return nil, nil
 		}
-		err = preflight(ctx, r, state)
+		err = preflight(ctx, r, state, true)
 	}
 	if refused, ok := errors.AsType[*record.RefusedError](err); ok {
 		return refused.Refusals, nil
@@ -75,7 +75,7 @@ func FenceWith(ctx context.Context, plan *plan.Plan, into world.Database, worlds
 	if err := refuseState(r, state); err != nil || state != "" {
 		return err
 	}
-	if err := preflight(ctx, r, state); err != nil {
+	if err := preflight(ctx, r, state, false); err != nil {
 		return err
 	}
 	return r.Retry(ctx, "fencing the databases", func(ctx context.Context) error { return fence(ctx, r) })

@@ -1,11 +1,13 @@
 package change
 
 import (
+	"context"
 	"fmt"
 
 	"mergesafe/merge/evidence"
 	"mergesafe/merge/job"
 	"mergesafe/merge/plan"
+	"mergesafe/merge/record"
 	"mergesafe/merge/world"
 )
 
@@ -26,6 +28,25 @@ func (f *Flight) Refuse(database, table, format string, args ...any) {
 // Changed notes that a world is not as planned, so that only a new plan can be carried out.
 func (f *Flight) Changed(database, table, format string, args ...any) {
 	f.Reasons = append(f.Reasons, plan.Refusal{Source: database, Table: table, Reason: fmt.Sprintf(format, args...), Next: plan.NextPlan})
+}
+
+// Counts compares how many rows the tables of the world have with the plan: all tables, or those of which the plan has no
+// row to come, since of these no row is read.
+func (f *Flight) Counts(ctx context.Context, all bool) error {
+	for _, t := range f.Plan.Tables {
+		had := t.Worlds[f.World].Rows
+		if f.Source.Table(t.Name) == nil || f.World > 0 && t.Only || had > 0 && !all {
+			continue
+		}
+		n, err := f.Source.Count(ctx, t.Name)
+		if err != nil {
+			return err
+		}
+		if n != had {
+			f.Changed(f.Source.Name(), t.Name, "it has %s, and had %d when the plan was made", record.CountRows(n), had)
+		}
+	}
+	return nil
 }
 
 // Proving is a proof that is made.

@@ -17,8 +17,9 @@ import (
 // With is what the caller adds to a check.
 type With struct {
 	Quick  []func(*verdict.Report)
-	Rules  []Rule        // that read the same rows, and never change the verdict
-	Reader func(*Reader) // sets the reader up; nil: it stays as it is
+	Rules  []Rule           // that read the same rows, and never change the verdict
+	Reader func(*Reader)    // sets the reader up; nil: it stays as it is
+	Rows   map[string]int64 // how many rows tables have, which need not be counted
 }
 
 // Check is [merge.Check].
@@ -44,15 +45,15 @@ func Described(ctx context.Context, f *Facts, started time.Time, with With) (*ve
 }
 
 // Merged checks one database, into which others were merged: it carries out the rules that
-// judge a database by itself.
-func Merged(ctx context.Context, source catalog.Source, opts rules.Options) (*verdict.Report, error) {
+// judge a database by itself. rows are how many rows its tables should have; others are counted.
+func Merged(ctx context.Context, source catalog.Source, opts rules.Options, rows map[string]int64) (*verdict.Report, error) {
 	started := opts.WithDefaults().Stamp()
 	f, err := DescribeMerged(ctx, source, opts)
 	if err != nil {
 		return nil, err
 	}
 	rules := slices.DeleteFunc(Rules(), func(r Rule) bool { return !r.Single })
-	return carryOut(ctx, f, started, rules, With{}, nil)
+	return carryOut(ctx, f, started, rules, With{Rows: rows}, nil)
 }
 
 // carryOut reads what the rules need, and reports what they find.
@@ -64,7 +65,7 @@ func carryOut(ctx context.Context, f *Facts, started time.Time, rules []Rule,
 		with.Reader(r.reader)
 	}
 	r.judgeCatalogs()
-	if err := r.establish(ctx, with.Quick); err != nil {
+	if err := r.establish(ctx, with); err != nil {
 		return r.Report(reasonOf(ctx, err)), err
 	}
 	return r.Report(""), nil
@@ -72,15 +73,15 @@ func carryOut(ctx context.Context, f *Facts, started time.Time, rules []Rule,
 
 // establish reads all that the rules need, in between two looks at the tables that
 // are in no snapshot.
-func (r *run) establish(ctx context.Context, quick []func(*verdict.Report)) error {
+func (r *run) establish(ctx context.Context, with With) error {
 	before, err := TakeStamps(ctx, r.facts)
 	if err != nil {
 		return err
 	}
-	if err := r.CountRows(ctx); err != nil {
+	if err := r.CountRows(ctx, with.Rows); err != nil {
 		return err
 	}
-	for _, report := range quick {
+	for _, report := range with.Quick {
 		report(r.Report("the keys are not read yet"))
 	}
 	if err := r.readAll(ctx); err != nil {

@@ -51,8 +51,12 @@ func readAll(ctx context.Context, r *Reader, code, table string, questions []Gro
 	for db, t := range r.Facts.Having(table) {
 		p := &groupPass{s: r.Stream(db, code, 0, catalog.Scan{Table: table, Unsorted: true})}
 		for _, q := range questions {
-			if t.Column(q.Column) != nil && !without[q.Column] {
-				p.ask(q, db, slices.DeleteFunc(q.By(t), func(by string) bool { return without[by] || by == q.Column }))
+			if t.Column(q.Column) == nil || without[q.Column] {
+				continue
+			}
+			by := slices.DeleteFunc(q.By(t), func(by string) bool { return without[by] || by == q.Column })
+			if len(by) > 0 || q.End != nil {
+				p.ask(q, db, by)
 			}
 		}
 		if len(p.asked) == 0 {

@@ -1,42 +1,59 @@
 package check
 
 import (
+	"context"
 	"slices"
 
 	"mergesafe/merge/keys"
 	"mergesafe/merge/stream"
 )
 
-// keysApart answers a question about the key of a table from the keys of a space, if these
-// show that no value is there twice: each world has as many keys as rows, and the
-// ranges of the new ones do not meet. Otherwise it returns nil.
-func keysApart(r *Reader, q Question) *Reading {
-	looksAround := len(r.Facts.IDColumns(q.Table)) > 0 || !r.Facts.Opts.Unshown && len(r.Facts.Opaque(q.Table)) > 0
-	if len(q.Columns) != 1 || looksAround {
-		return nil
+// keysApart answers a question about the key of a table without reading it again, if no value can be there twice: each
+// world keeps its own apart, as its keys of a space show or its index, and no two worlds have values in common since
+// these get new ones, in ranges that do not meet. Otherwise it returns nil.
+func keysApart(ctx context.Context, r *Reader, q Question) (*Reading, error) {
+	apart := len(r.Facts.DBs) == 1 || r.Facts.Rekeyed.TellsApart(q.Table, q.Columns)
+	if !apart || len(r.Facts.IDColumns(q.Table)) > 0 || !r.Facts.Opts.Unshown && len(r.Facts.Opaque(q.Table)) > 0 {
+		return nil, nil // or the rows are looked into
 	}
 	streams, gaps := r.KeyStreams(q.Code, q.Table, q.Columns, nil)
 	a := &Reading{Gaps: gaps, Repeats: stream.Repeats{Rows: make([]int64, len(streams))}}
-	var taken []keys.Range
 	for _, s := range streams {
-		set := r.Facts.Rekeyed.KnownKeys(s.DB, q.Table, q.Columns[0])
-		if set == nil || r.Facts.Rekeyed.Matched(s.DB, q.Table, q.Columns[0]).Len() > 0 || s.Unable != nil || s.Names != 1 || s.Scan.Carry[0] != q.Columns[0] {
-			return nil
+		if !slices.Equal(s.Scan.Carry, q.Columns) {
+			return nil, nil
 		}
-		keys := set.Range()
-		moved, ok := keys.Shift(r.Facts.Rekeyed.Offset(s.DB, q.Table, q.Columns[0]))
-		if !ok {
-			return nil
+		ends, err := r.endsOfUnique(ctx, s, q.Columns)
+		if ends == nil || err != nil {
+			return nil, err
 		}
-		if slices.ContainsFunc(taken, moved.Meets) {
-			return nil
-		}
-		taken = append(taken, moved)
-		p := Part{DB: s.DB, Read: set.Len()}
-		if keys.Any {
-			p.Ends = stream.KeyRange{First: [][]byte{[]byte(keys.Low.String())}, Last: [][]byte{[]byte(keys.High.String())}}
-		}
-		a.Parts = append(a.Parts, p)
+		a.Parts = append(a.Parts, Part{DB: s.DB, Read: s.DB.Rows[q.Table], Ends: *ends})
 	}
-	return a
+	return a, nil
+}
+
+// endsOfUnique returns the range of the key of a database if it has no value twice; nil if that is not known.
+func (r *Reader) endsOfUnique(ctx context.Context, s *stream.Stream, key []string) (*stream.KeyRange, error) {
+	t := s.DB.Tables[s.Scan.Table]
+	if len(key) == 1 && r.Facts.Rekeyed.hasKey(t.Name, key[0]) {
+		if set := r.Facts.Rekeyed.KnownKeys(s.DB, t.Name, key[0]); set != nil {
+			return rangeOf(set.Range()), nil
+		}
+		return nil, nil
+	}
+	nullable := func(name string) bool { return t.Column(name).Nullable }
+	if !s.Strict || slices.ContainsFunc(key, nullable) {
+		return nil, nil
+	}
+	if s.DB.Rows[t.Name] == 0 {
+		return new(stream.KeyRange), nil
+	}
+	return r.Ends(ctx, s.DB, t.Name)
+}
+
+// rangeOf is a range as streams have it.
+func rangeOf(r keys.Range) *stream.KeyRange {
+	if !r.Any {
+		return new(stream.KeyRange)
+	}
+	return &stream.KeyRange{First: [][]byte{[]byte(r.Low.String())}, Last: [][]byte{[]byte(r.High.String())}}
 }

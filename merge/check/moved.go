@@ -38,33 +38,42 @@ func (k *Rekeyed) KnownKeys(db *rules.Database, table, column string) *keys.Set 
 	if k == nil || k.Read == nil {
 		return nil
 	}
-	m := k.Moving.Columns[rules.ColumnName{Table: table, Column: column}]
-	if m == nil || !m.Key || !m.Cases[0].Space.Kept.Empty() {
+	at := rules.ColumnName{Table: table, Column: column}
+	if !k.hasKey(table, column) || !k.Moving.Columns[at].Cases[0].Space.Kept.Empty() {
 		return nil
 	}
-	set := k.Read.Keys[m.ColumnName][db]
+	set := k.Read.Keys[at][db]
 	if set == nil || set.Sparse || set.Len() != db.Rows[table] {
 		return nil
 	}
 	return set
 }
 
-// LeadsSomewhere reports whether every row of a database with a reference was seen to
-// lead to a row, or to nobody, when the keys were read.
-func (k *Rekeyed) LeadsSomewhere(db *rules.Database, table string, ref *rules.Ref) bool {
-	if k == nil || k.Read == nil || len(ref.Columns) != 1 || ref.Space != "" || len(ref.Or) > 0 {
+// hasKey reports whether a column has the keys of a space.
+func (k *Rekeyed) hasKey(table, column string) bool {
+	if k == nil {
 		return false
 	}
-	m := k.Moving.Columns[rules.ColumnName{Table: table, Column: ref.Columns[0]}]
-	if m == nil || m.Key || len(m.Cases) != 1 || !m.Cases[0].Ref.Same(ref) {
-		return false
+	m := k.Moving.Columns[rules.ColumnName{Table: table, Column: column}]
+	return m != nil && m.Key
+}
+
+// Strays returns the rows of a database that have a reference and lead to no row, as they were seen when the keys were
+// read; known is false if not all was seen. None of them leads to a row of another database: new keys lie apart, and what
+// refers to them.
+func (k *Rekeyed) Strays(db *rules.Database, table string, ref *rules.Ref) (rows Faults, known bool) {
+	if k == nil || k.Read == nil || len(ref.Columns) != 1 {
+		return rows, false
 	}
-	to := rules.ColumnName{Table: ref.ToTable, Column: ref.ToColumns[0]}
-	space, read := m.Cases[0].Space, k.Read.Rows[m][db]
-	if len(space.Columns) != 1 || space.Columns[0] != to || len(read) != 1 {
-		return false
+	m, to := k.Moving.Columns[rules.ColumnName{Table: table, Column: ref.Columns[0]}], targetOf(ref)
+	if m == nil || m.Key || len(m.Cases) != 1 || !m.Cases[0].Ref.Same(ref) || !slices.Contains(m.Cases[0].Space.Columns, to) {
+		return rows, false
 	}
-	return read[0].Dangling == 0 && read[0].Foreign == 0
+	read := k.Read.Rows[m][db]
+	if len(read) != 1 || read[0].Unsure || read[0].Foreign > 0 || read[0].Stray.Rows > 0 && (ref.Cells != nil || len(ref.Except) > 0) {
+		return rows, false
+	}
+	return read[0].Stray, true
 }
 
 // Measured is what was read.
@@ -93,6 +102,8 @@ type CaseRows struct {
 	Odd      []OddValue
 	Foreign  int64 // rows with a value that is no number
 	Foreigns []stream.Member
+	Stray    Faults // rows with a value that is no key of the column that they name
+	Unsure   bool   // there may be more of these
 }
 
 // OddValue is a value that may mean nobody, though nothing says so.

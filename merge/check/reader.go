@@ -137,7 +137,7 @@ func (r *Reader) Key(ctx context.Context, table, code, idCode string) (*KeyReadi
 	var err error
 	if key == nil {
 		found, err = r.idsAlone(ctx, table, idCode)
-	} else if found = keysApart(r, q); found == nil {
+	} else if found, err = keysApart(ctx, r, q); found == nil && err == nil {
 		found, err = r.Read(ctx, q)
 	}
 	return &KeyReading{table, key, found}, err

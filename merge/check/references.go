@@ -94,7 +94,8 @@ func (f follower) read(ctx context.Context, db *rules.Database) (*followedPass, 
 			return nil
 		}
 		referring := f.referring(db)
-		if !f.ref.All && referring.Unable == nil && f.Facts.Rekeyed.LeadsSomewhere(db, f.ref.Table, &f.ref.Ref) {
+		if strays, known := f.Facts.Rekeyed.Strays(db, f.ref.Table, &f.ref.Ref); known && !f.ref.All && referring.Unable == nil {
+			found.dangling = strays
 			return nil
 		}
 		leaves := Leaves(&f.ref.Ref, referring)

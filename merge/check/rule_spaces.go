@@ -98,7 +98,7 @@ func judgeSpaces(ctx context.Context, f *Facts, r *Reader, read *Measured) (Outc
 		o.Add(Found(result))
 	}
 	if chosen.Report.Moves() {
-		reader := &spaceReader{r, verdict.CodeKeySpace, f.Moving, read}
+		reader := &spaceReader{Reader: r, code: verdict.CodeKeySpace, moving: f.Moving, found: read}
 		apart, err := reader.columnsApart(ctx, chosen)
 		if err != nil {
 			return o, err

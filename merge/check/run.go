@@ -41,17 +41,20 @@ func (r *run) judgeCatalogs() {
 	}
 }
 
-// CountRows counts the rows of every table, and asks for the ends of its key
+// CountRows counts the rows of every table, unless their number is known, and asks for the ends of its key
 // where the source can tell them.
-func (r *run) CountRows(ctx context.Context) error {
+func (r *run) CountRows(ctx context.Context, known map[string]int64) error {
 	return stream.SideBySide(ctx, r.facts.DBs, func(ctx context.Context, db *rules.Database) error {
 		for _, table := range r.facts.Tables {
 			if db.Tables[table] == nil {
 				continue
 			}
-			n, err := Count(ctx, db, table)
-			if err != nil {
-				return err
+			n, is := known[table]
+			if !is {
+				var err error
+				if n, err = Count(ctx, db, table); err != nil {
+					return err
+				}
 			}
 			db.Rows[table] = n
 			ends, err := r.reader.Ends(ctx, db, table)

@@ -23,6 +23,8 @@ type spaceReader struct {
 	code   string // of the rule for which it reads
 	moving *rules.Moving
 	found  *Measured
+
+	complete map[*keys.Set]bool // the sets of found of which all keys were read
 }
 
 func add(h *Heavy, n keys.Integer) {
@@ -111,13 +113,9 @@ func (r *spaceReader) readPasses(ctx context.Context, dbs []*rules.Database) err
 	passes := passes(r.moving, r.Facts.Tables)
 	var one sync.Mutex
 	return stream.SideBySide(ctx, dbs, func(ctx context.Context, db *rules.Database) error {
-		of := &spaceReader{r.Reader, r.code, r.moving, NewMeasured(r.moving, db)}
-		for _, p := range passes {
-			if t := db.Tables[p.table]; t != nil {
-				if err := of.readPass(ctx, p, db, t); err != nil {
-					return err
-				}
-			}
+		of := &spaceReader{r.Reader, r.code, r.moving, NewMeasured(r.moving, db), make(map[*keys.Set]bool)}
+		if err := of.readTables(ctx, passes, db); err != nil {
+			return err
 		}
 		one.Lock()
 		defer one.Unlock()
@@ -136,6 +134,59 @@ func takeMeasured(m *Measured, other *Measured) {
 	}
 }
 
+// readTables reads the tables of a database, each once. A table that refers to itself, or in a circle, is read again if
+// too many of its values may be keys that were read later.
+func (r *spaceReader) readTables(ctx context.Context, passes []spacePass, db *rules.Database) (err error) {
+	all := make([][]*referenceRead, len(passes))
+	for i, p := range passes {
+		if t := db.Tables[p.table]; t != nil {
+			if all[i], err = r.readPass(ctx, p, db, t); err != nil {
+				return err
+			}
+		}
+	}
+	for i, p := range passes {
+		if !r.settle(all[i], db) {
+			if all[i], err = r.readPass(ctx, spacePass{table: p.table, references: p.references}, db, db.Tables[p.table]); err != nil {
+				return err
+			}
+		}
+		for _, read := range all[i] {
+			for k := range read.cases {
+				most, bounded := r.most(read.column, k)
+				findOdd(&read.cases[k], &read.column.Cases[k].Ref.Dangling, func(n keys.Integer) bool { return bounded && n == most })
+			}
+			r.found.Rows[read.column][db] = read.cases
+		}
+	}
+	return nil
+}
+
+// settle says where the values lead that are no keys of the tables that were read before theirs. It returns false if
+// they were too many.
+func (r *spaceReader) settle(all []*referenceRead, db *rules.Database) bool {
+	for _, read := range all {
+		if slices.ContainsFunc(read.later, func(l later) bool { return l.tooMany }) {
+			return false
+		}
+	}
+	for _, read := range all {
+		known := read.to // when the rows were read: those without a match are kept
+		r.takeSets(read, db)
+		for i := range read.cases {
+			c, values := &read.cases[i], read.later[i].rows
+			for _, n := range slices.SortedFunc(maps.Keys(values), func(a, b keys.Integer) int { return a.Whole().Cmp(b.Whole()) }) {
+				if c.Unsure = c.Unsure || known[i] == nil && (read.to[i] == nil || !read.to[i].Has(n)); read.leads(i, n) {
+					c.resolved(n, values[n])
+				} else {
+					c.dangles(n, values[n])
+				}
+			}
+		}
+	}
+	return true
+}
+
 // spacePass is one reading of a table: of keys of spaces, of what refers to such, or of
 // both.
 type spacePass struct {
@@ -144,51 +195,49 @@ type spacePass struct {
 	references []*rules.MovedColumn
 }
 
-// passes are what has to be read, so that the keys that a column refers to are known when
-// its turn comes. A table is read once, unless it refers to itself, or in a circle.
+// passes are what has to be read: a table that others refer to comes before these, as far as they do not refer in a
+// circle.
 func passes(m *rules.Moving, tables []string) (all []spacePass) {
-	referring := make(map[string][]*rules.MovedColumn)
-	for _, table := range tables {
-		referring[table] = slices.DeleteFunc(m.Of(table), func(c *rules.MovedColumn) bool { return c.Key })
+	var rest []spacePass
+	of := func(table string) *spacePass {
+		i := slices.IndexFunc(rest, func(p spacePass) bool { return p.table == table })
+		if i < 0 {
+			i, rest = len(rest), append(rest, spacePass{table: table})
+		}
+		return &rest[i]
 	}
-	var unread []spacePass // tables with keys
 	for _, s := range m.Spaces {
 		for _, at := range s.Columns {
-			i := slices.IndexFunc(unread, func(p spacePass) bool { return p.table == at.Table })
-			if i < 0 {
-				i, unread = len(unread), append(unread, spacePass{table: at.Table})
-			}
-			unread[i].keys = append(unread[i].keys, at)
+			of(at.Table).keys = append(of(at.Table).keys, at)
+		}
+	}
+	for _, table := range tables {
+		if refs := slices.DeleteFunc(m.Of(table), func(c *rules.MovedColumn) bool { return c.Key }); len(refs) > 0 {
+			of(table).references = refs
 		}
 	}
 	ready := func(p spacePass) bool {
-		return !slices.ContainsFunc(referring[p.table], func(c *rules.MovedColumn) bool {
-			return slices.ContainsFunc(c.Cases, func(of rules.MovedCase) bool {
-				return slices.ContainsFunc(of.Space.Columns, func(at rules.ColumnName) bool {
-					return slices.ContainsFunc(unread, func(p spacePass) bool { return p.table == at.Table })
-				})
+		unread := func(at rules.ColumnName) bool {
+			return at.Table != p.table && slices.ContainsFunc(rest, func(other spacePass) bool { return other.table == at.Table })
+		}
+		return !slices.ContainsFunc(p.references, func(c *rules.MovedColumn) bool {
+			return slices.ContainsFunc(c.Cases, func(a rules.MovedCase) bool {
+				if to := targetOf(a.Ref); slices.Contains(a.Space.Columns, to) {
+					return unread(to)
+				}
+				return slices.ContainsFunc(a.Space.Columns, unread)
 			})
 		})
 	}
-	for len(unread) > 0 {
-		i := slices.IndexFunc(unread, ready)
-		p := unread[max(i, 0)]
-		if i >= 0 {
-			p.references = referring[p.table]
-			delete(referring, p.table)
-		}
-		all, unread = append(all, p), slices.Delete(unread, max(i, 0), max(i, 0)+1)
-	}
-	for _, table := range tables {
-		if len(referring[table]) > 0 {
-			all = append(all, spacePass{table: table, references: referring[table]})
-		}
+	for len(rest) > 0 {
+		i := max(slices.IndexFunc(rest, ready), 0)
+		all, rest = append(all, rest[i]), slices.Delete(rest, i, i+1)
 	}
 	return all
 }
 
 // readPass reads a table of a database.
-func (r *spaceReader) readPass(ctx context.Context, p spacePass, db *rules.Database, t *catalog.Table) error {
+func (r *spaceReader) readPass(ctx context.Context, p spacePass, db *rules.Database, t *catalog.Table) ([]*referenceRead, error) {
 	scan := catalog.Scan{Table: t.Name, Unsorted: true}
 	p.references = slices.DeleteFunc(slices.Clone(p.references), func(c *rules.MovedColumn) bool { return db.Rows[t.Name] == 0 || t.Column(c.Column) == nil })
 	if len(p.references) > 0 {
@@ -203,22 +252,17 @@ func (r *spaceReader) readPass(ctx context.Context, p spacePass, db *rules.Datab
 	}
 	reads := r.addReferences(s, p.references)
 	if len(p.keys)+len(reads) == 0 {
-		return nil
+		return nil, nil
 	}
 	if err := s.Drain(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	for _, at := range p.keys {
-		r.found.Keys[at][db].Finish()
+		set := r.found.Keys[at][db]
+		set.Finish()
+		r.complete[set] = true
 	}
-	for _, read := range reads {
-		for i := range read.cases {
-			most, bounded := r.most(read.column, i)
-			findOdd(&read.cases[i], &read.column.Cases[i].Ref.Dangling, func(n keys.Integer) bool { return bounded && n == most })
-		}
-		r.found.Rows[read.column][db] = read.cases
-	}
-	return nil
+	return reads, nil
 }
 
 // addKeys makes a stream gather the keys in a column.
@@ -313,7 +357,7 @@ func (r *spaceReader) limit(s *rules.KeySpace, at rules.ColumnName, db *rules.Da
 // addReferences makes a stream look at the columns that refer to spaces.
 func (r *spaceReader) addReferences(s *stream.Stream, columns []*rules.MovedColumn) (reads []*referenceRead) {
 	for _, c := range columns {
-		got := &referenceRead{column: c, at: s.Carry(c.Column), cases: make([]CaseRows, len(c.Cases)), cells: make([]func(int) [][]byte, len(c.Cases))}
+		got := &referenceRead{column: c, at: s.Carry(c.Column), cases: make([]CaseRows, len(c.Cases)), cells: make([]func(int) [][]byte, len(c.Cases)), later: make([]later, len(c.Cases))}
 		for i, a := range c.Cases {
 			got.cases[i].Stays = make(map[keys.Integer]bool)
 			when := -1
@@ -324,9 +368,9 @@ func (r *spaceReader) addReferences(s *stream.Stream, columns []*rules.MovedColu
 			if a.Ref.Cells != nil {
 				got.cells[i] = CellsOf(a.Ref.Cells, s)
 			}
-			got.sets = append(got.sets, setsOf(r.found, a.Space, s.DB))
 			got.stay = append(got.stay, r.Facts.Cleared(s.DB, a.Ref))
 		}
+		r.takeSets(got, s.DB)
 		reads = append(reads, got)
 	}
 	s.Visit = append(s.Visit, func(b *catalog.Batch) {
@@ -337,6 +381,34 @@ func (r *spaceReader) addReferences(s *stream.Stream, columns []*rules.MovedColu
 		}
 	})
 	return reads
+}
+
+// takeSets gives the reading of a column the keys that are complete.
+func (r *spaceReader) takeSets(read *referenceRead, db *rules.Database) {
+	read.sets, read.to, read.incomplete = nil, nil, false
+	for _, a := range read.column.Cases {
+		var sets []*keys.Set
+		for _, at := range a.Space.Columns {
+			if set := r.found.Keys[at][db]; r.complete[set] {
+				sets = append(sets, set)
+			} else if db.Tables[at.Table] != nil {
+				read.incomplete = true
+			}
+		}
+		var to *keys.Set
+		if at := targetOf(a.Ref); slices.Contains(a.Space.Columns, at) && r.complete[r.found.Keys[at][db]] {
+			to = r.found.Keys[at][db]
+		}
+		read.sets, read.to = append(read.sets, sets), append(read.to, to)
+	}
+}
+
+// targetOf is the one column that a reference leads to; none if there are several.
+func targetOf(ref *rules.Ref) (at rules.ColumnName) {
+	if ref.Space == "" && len(ref.Or) == 0 {
+		at = Targets(ref)[0]
+	}
+	return at
 }
 
 // readApart reads what rows of the first world refer to in tables that are not merged: they
@@ -435,13 +507,22 @@ func setsOf(m *Measured, s *rules.KeySpace, db *rules.Database) (sets []*keys.Se
 
 // referenceRead is the reading of one column.
 type referenceRead struct {
-	column *rules.MovedColumn
-	at     int                      // its place in Carry
-	when   []int                    // of each case, the place of the column of its condition; -1: it has none
-	cells  []func(row int) [][]byte // of each case, nil if the value is the whole cell
-	sets   [][]*keys.Set
-	stay   []*keys.Set // of each case, keys of rows that stay behind, if their reference is cleared
-	cases  []CaseRows
+	column     *rules.MovedColumn
+	at         int                      // its place in Carry
+	when       []int                    // of each case, the place of the column of its condition; -1: it has none
+	cells      []func(row int) [][]byte // of each case, nil if the value is the whole cell
+	sets       [][]*keys.Set            // of each case, the keys of its space that are complete
+	to         []*keys.Set              // of each case, those of the column that it names; nil if they are not, or if there are several
+	incomplete bool                     // keys of a space are read later
+	stay       []*keys.Set              // of each case, keys of rows that stay behind, if their reference is cleared
+	cases      []CaseRows
+	later      []later // of each case
+}
+
+// later are values that are no key yet, with their rows.
+type later struct {
+	rows    map[keys.Integer]int64
+	tooMany bool
 }
 
 // row takes the values of one row in: that of the first case that is about it or, in cells,
@@ -476,7 +557,7 @@ func (r *referenceRead) whole(s *stream.Stream, i int, v []byte, row int) {
 			c.Foreigns = append(c.Foreigns, s.Member(row))
 		}
 	default:
-		r.key(i, n)
+		r.key(s, i, n, row)
 	}
 }
 
@@ -495,7 +576,7 @@ func (r *referenceRead) inCells(s *stream.Stream, i, row int) {
 		if ref.None.HasInteger(k.Value) {
 			r.nobody(i, k.Value, true)
 		} else {
-			r.key(i, k.Value)
+			r.key(s, i, k.Value, row)
 		}
 	}
 }
@@ -513,29 +594,60 @@ func (r *referenceRead) nobody(i int, n keys.Integer, number bool) {
 	}
 }
 
-// key notes where a key leads.
-func (r *referenceRead) key(i int, n keys.Integer) {
-	c, ref := &r.cases[i], r.column.Cases[i].Ref
+// key notes where a key of a row leads.
+func (r *referenceRead) key(s *stream.Stream, i int, n keys.Integer, row int) {
+	c := &r.cases[i]
 	c.Moved.Add(n)
-	if len(r.column.Cases[i].Space.Columns) == 0 {
-		c.Resolved++
-		if suspicious(n) {
-			add(&c.Watched, n)
-		}
+	switch to := r.to[i]; {
+	case len(r.column.Cases[i].Space.Columns) == 0, to != nil && to.Has(n):
+		c.resolved(n, 1)
 		return
+	case to != nil:
+		c.Stray.Add(s, row)
 	}
+	switch l := &r.later[i]; {
+	case r.leads(i, n):
+		c.Unsure = c.Unsure || r.to[i] == nil
+		c.resolved(n, 1)
+	case !r.incomplete:
+		c.Unsure = c.Unsure || r.to[i] == nil
+		c.dangles(n, 1)
+	case l.rows == nil:
+		l.rows = map[keys.Integer]int64{n: 1}
+	case l.rows[n] > 0 || len(l.rows) < HeavyValues:
+		l.rows[n]++
+	default:
+		l.tooMany = true
+	}
+}
+
+// leads reports whether a number is one of the keys of the space of a case.
+func (r *referenceRead) leads(i int, n keys.Integer) bool {
+	ref := r.column.Cases[i].Ref
 	for k, sets := range r.sets {
 		same := k == i || r.column.Cases[k].Ref.Identity() == ref.Identity() // one of several spaces
 		if same && slices.ContainsFunc(sets, func(set *keys.Set) bool { return set.Has(n) }) {
-			c.Resolved++
-			if suspicious(n) {
-				add(&c.Watched, n)
-			}
-			return
+			return true
 		}
 	}
-	c.Dangling++
-	add(&c.Watched, n)
+	return false
+}
+
+func (c *CaseRows) resolved(n keys.Integer, rows int64) {
+	if c.Resolved += rows; suspicious(n) {
+		c.watch(n, rows)
+	}
+}
+
+func (c *CaseRows) dangles(n keys.Integer, rows int64) {
+	c.Dangling += rows
+	c.watch(n, rows)
+}
+
+func (c *CaseRows) watch(n keys.Integer, rows int64) {
+	for range rows {
+		add(&c.Watched, n)
+	}
 }
 
 // suspicious reports whether a number may mean nobody wherever it stands.

@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"fmt"
 
 	"mergesafe/merge/world"
 )
@@ -25,7 +26,11 @@ func Insert(ctx context.Context, r *Run, l *world.Layout, rows [][]any) error {
 			args = append(args, rows[n]...)
 			n++
 		}
-		if _, err := r.New.Exec(ctx, "insert", l.Insert(n), n == most, args...); err != nil {
+		took, err := r.New.Exec(ctx, "insert", l.Insert(n), n == most, args...)
+		if err == nil && took != int64(n) { // ON CONFLICT IGNORE
+			err = fmt.Errorf("the database took %d of %d rows", took, n)
+		}
+		if err != nil {
 			return err
 		}
 		rows = rows[n:]

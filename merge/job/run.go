@@ -1,9 +1,9 @@
 package job
 
 import (
+	"context"
 	"fmt"
 
-	"mergesafe/merge/catalog"
 	"mergesafe/merge/mapping"
 	"mergesafe/merge/plan"
 	"mergesafe/merge/record"
@@ -28,11 +28,8 @@ type Run struct {
 	// of another merge. A proof does not: its reads are of one moment.
 	Anew bool
 
-	// References are those of the new database's tables, and keys how their rows are found
-	// by their keys, by table.
-	References map[string][]catalog.Reference
-	Keys       map[string]*world.Layout
-	Clocked    map[string][]string // columns that an UPDATE may set without being told
+	Keys    map[string]*world.Layout // how the rows of a table are found by their keys
+	Clocked map[string][]string      // columns that an UPDATE may set without being told
 
 	Committed int64 // transactions; shows [Run.Retry] that the work gets on
 
@@ -70,11 +67,10 @@ func NewRun(p *plan.Plan, into world.Database, worlds []world.Database, opts Opt
 // Know takes what a database with the tables of the new one says of them: that one, or the first world.
 func (r *Run) Know(s *world.World) {
 	r.Registry = s.Known.HasRegistry
-	r.References, r.Clocked = make(map[string][]catalog.Reference), make(map[string][]string)
-	r.Keys = make(map[string]*world.Layout)
+	r.Clocked, r.Keys = make(map[string][]string), make(map[string]*world.Layout)
 	for i := range s.Known.Tables {
 		t := &s.Known.Tables[i]
-		r.References[t.Name], r.Keys[t.Name] = t.References, world.NewLayout(s.Dialect, t)
+		r.Keys[t.Name] = world.NewLayout(s.Dialect, t)
 		for _, c := range t.Columns {
 			if s.Dialect.MySQL() && c.Generated == "" && clocked(c.Type) {
 				r.Clocked[t.Name] = append(r.Clocked[t.Name], c.Name)
@@ -84,6 +80,11 @@ func (r *Run) Know(s *world.World) {
 			r.Layouts[t.Name] = world.NewLayout(s.Dialect, t)
 		}
 	}
+}
+
+// Count counts the rows of a table of the new database.
+func (r *Run) Count(ctx context.Context, table string) (int64, error) {
+	return r.New.Number(ctx, "SELECT COUNT(*) FROM "+r.New.Dialect().Quote(table), false)
 }
 
 func (r *Run) Close() {

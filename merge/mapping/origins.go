@@ -229,16 +229,17 @@ func (m *worldMove) old(i int, n keys.Integer) (old keys.Integer, shifted, moved
 	return old, true, moved
 }
 
-// OldContents is [world.Contents] that also sums up the groups of [Origins].
-func OldContents(ctx context.Context, on *world.Connection, l *world.Layout, w *Origins, between func(rows int) error) (plan.Apart, error) {
-	c := plan.Apart{Groups: make([]world.Content, len(w.moves))}
+// Apart returns what sums up the rows that it is called with, and the groups of [Origins]. It changes the rows.
+func (w *Origins) Apart(c *plan.Apart) (add func(row []any) error) {
+	*c = plan.Apart{Groups: make([]world.Content, len(w.moves))}
 	var h world.Hasher
-	add := func(row []any) error {
+	return func(row []any) error {
 		sum, err := h.Row(row)
 		if err != nil {
 			return err
 		}
 		c.Rows, c.Sum = c.Rows+1, c.Sum.Add(sum)
+		c.After = c.Sum
 		group, changed, err := w.group(row)
 		if err != nil {
 			return err
@@ -250,22 +251,25 @@ func OldContents(ctx context.Context, on *world.Connection, l *world.Layout, w *
 		g.Rows, g.Sum = g.Rows+1, g.Sum.Add(sum)
 		return err
 	}
-	var err error
+}
+
+// OldContents is [world.Contents] that also sums up the groups of [Origins].
+func OldContents(ctx context.Context, on *world.Connection, l *world.Layout, w *Origins, between func(rows int) error) (c plan.Apart, err error) {
+	add := w.Apart(&c)
 	if l.Multiset() {
 		if err = world.Every(ctx, on, l, add); err == nil {
 			err = between(int(c.Rows))
 		}
-	} else {
-		err = world.EachPage(ctx, on, l, world.All, func(p *world.Page) error {
-			for _, row := range p.Rows {
-				if err := add(row); err != nil {
-					return err
-				}
-			}
-			return between(len(p.Rows))
-		})
+		return c, err
 	}
-	c.After = c.Sum
+	err = world.EachPage(ctx, on, l, world.All, func(p *world.Page) error {
+		for _, row := range p.Rows {
+			if err := add(row); err != nil {
+				return err
+			}
+		}
+		return between(len(p.Rows))
+	})
 	return c, err
 }
 

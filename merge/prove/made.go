@@ -2,36 +2,16 @@ package prove
 
 import (
 	"context"
-	"errors"
-	"slices"
 
 	"mergesafe/merge/change"
-	"mergesafe/merge/evidence"
 	"mergesafe/merge/job"
 	"mergesafe/merge/plan"
 	"mergesafe/merge/record"
 	"mergesafe/merge/world"
-
-	"mergesafe/merge/verdict"
 )
 
 // proveMade compares how the new database is made with the first world, object by object.
 func proveMade(ctx context.Context, r *job.Run, proof *Proof) error {
-	err := r.Retry(ctx, "counting the rows of the worlds", func(ctx context.Context) error {
-		err := r.WorldsAsCounted(ctx)
-		changed, is := errors.AsType[*record.ChangedError](err)
-		if !is {
-			return err
-		}
-		i := slices.IndexFunc(proof.Tables, func(t evidence.TableProof) bool { return t.Table == changed.Table })
-		if i >= 0 && !slices.Contains(proof.Tables[i].Worlds, changed.Database) {
-			proof.Tables[i].Verdict, proof.Tables[i].Worlds = verdict.Fail, append(proof.Tables[i].Worlds, changed.Database)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
 	return r.Retry(ctx, "comparing how the databases are made", func(ctx context.Context) error {
 		if err := noteHidden(ctx, proof, r.Worlds[0], r.New); err != nil {
 			return err
@@ -99,7 +79,10 @@ func proveUnchanged(ctx context.Context, proving *change.Proving) error {
 		}
 		f.World, f.Source = world, s
 		s.Withhold(r.Plan.WithheldRows(world))
-		return change.Walk(ctx, change.All(), func(c *change.Change) change.Do[*change.Flight] { return c.Unchanged }, f)
+		if err := change.Walk(ctx, change.All(), func(c *change.Change) change.Do[*change.Flight] { return c.Unchanged }, f); err != nil {
+			return err
+		}
+		return f.Counts(ctx, false)
 	})
 	plan.AfterUndo(f.Reasons)
 	proving.Findings = append(proving.Findings, f.Reasons...)

@@ -9,6 +9,7 @@ import (
 	"mergesafe/merge/mapping"
 	"mergesafe/merge/plan"
 	"mergesafe/merge/record"
+	"mergesafe/merge/verdict"
 	"mergesafe/merge/world"
 )
 
@@ -25,29 +26,78 @@ func (t *tableRead) whole() bool { return t.now != nil && !slices.Contains(t.wor
 // newDatabase stands for the number of a world if a table of the new database is to be read.
 const newDatabase = -1
 
-// readAll reads and sums up the rows of the tables of the plan.
-func readAll(ctx context.Context, r *job.Run) ([]tableRead, error) {
+// readWorlds reads and sums up the rows of the tables of the plan in the worlds.
+func readWorlds(ctx context.Context, r *job.Run) ([]tableRead, error) {
 	found := make([]tableRead, len(r.Plan.Tables))
 	var parts []plan.Part
-	rows := int64(0)
 	for i := range r.Plan.Tables {
 		t := &r.Plan.Tables[i]
 		found[i].worlds = make([]*plan.Apart, len(r.Worlds))
-		parts, rows = append(parts, plan.Part{Table: i, World: newDatabase}), rows+t.Merged().Rows
 		for j := range r.Worlds {
 			if j > 0 && t.Worlds[j].Rows == 0 { // it may not have the table; its rows are counted where it has
 				found[i].worlds[j] = new(plan.Apart)
 				continue
 			}
-			parts, rows = append(parts, plan.Part{Table: i, World: j}), rows+t.Worlds[j].Rows
+			parts = append(parts, plan.Part{Table: i, World: j})
+		}
+	}
+	r.Step(r.Plan.Rows())
+	return found, readParts(ctx, r, record.StepVerify, parts, found)
+}
+
+// readBeside has the rows of the new database summed up while the rules of the check read them.
+func readBeside(r *job.Run, s *world.World, found []tableRead) {
+	for i := range r.Plan.Tables {
+		l := r.Layouts[r.Plan.Tables[i].Name]
+		read := new(plan.Apart)
+		a := &world.Aside{Layout: l, End: func() { found[i].now = read }}
+		a.Begin = func() { a.Take = summing(r, l, read) }
+		found[i].now = nil
+		s.ReadAside(a)
+	}
+}
+
+// summing returns what sums up the rows of a table of the new database.
+func summing(r *job.Run, l *world.Layout, c *plan.Apart) func(row []any) error {
+	if r.Changes.MovesIn(l) {
+		return mapping.OriginsInNew(r.Changes, r.Plan, l).Apart(c)
+	}
+	*c = plan.Apart{}
+	var h world.Hasher
+	return func(row []any) error {
+		sum, err := h.Row(row)
+		c.Rows, c.Sum = c.Rows+1, c.Sum.Add(sum)
+		c.After = c.Sum
+		return err
+	}
+}
+
+// readRest reads and sums up the tables of the new database of which the rules of the check did not read all rows.
+func readRest(ctx context.Context, r *job.Run, found []tableRead) error {
+	var parts []plan.Part
+	rows := int64(0)
+	for i := range r.Plan.Tables {
+		if found[i].now == nil {
+			parts, rows = append(parts, plan.Part{Table: i, World: newDatabase}), rows+r.Plan.Tables[i].Merged().Rows
 		}
 	}
 	r.Step(rows)
-	return found, readParts(ctx, r, parts, found)
+	return readParts(ctx, r, record.StepResult, parts, found)
+}
+
+// noteRows notes in a report, which was made of how many rows the tables should have, how many they have.
+func noteRows(p *plan.Plan, report *verdict.Report, found []tableRead) {
+	tables := report.Worlds[0].Tables
+	for i := range tables {
+		named := func(t plan.Table) bool { return t.Name == tables[i].Table }
+		if k := slices.IndexFunc(p.Tables, named); k >= 0 {
+			tables[i].Rows = found[k].now.Rows
+		}
+	}
 }
 
 // readParts reads and sums up parts.
-func readParts(ctx context.Context, r *job.Run, parts []plan.Part, found []tableRead) error {
+func readParts(ctx context.Context, r *job.Run, step string, parts []plan.Part, found []tableRead) error {
 	return r.InParallel(ctx, job.Reading, parts, func(ctx context.Context, w *job.Run, p plan.Part) error {
 		l, on := w.Layouts[w.Plan.Tables[p.Table].Name], w.New
 		if p.World != newDatabase {
@@ -55,7 +105,7 @@ func readParts(ctx context.Context, r *job.Run, parts []plan.Part, found []table
 		}
 		return w.RetryCounted(ctx, fmt.Sprintf("reading table %q of %q", l.Table, on.Name), func(soft context.Context) (err error) {
 			between := func(rows int) error {
-				w.Progress(record.StepVerify, on.Name, l.Table, rows)
+				w.Progress(step, on.Name, l.Table, rows)
 				return w.Between(ctx)
 			}
 			var c plan.Apart

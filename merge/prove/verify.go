@@ -24,8 +24,8 @@ type Proof = evidence.Proof
 // plan. Generated columns are compared with what the server computes from their rows. It only reads. If the game ran
 // there since, its changes are found too.
 //
-// If sums differ it looks for the rows, and names the first of them. Finally it
-// runs the rules of the check over the result.
+// While the rules of the check read the result, its rows are summed up. If sums differ Verify looks for the rows, and
+// names the first of them.
 //
 // The proof is about the moment at which it is made. [open.Open] makes one of its own.
 //
@@ -104,7 +104,16 @@ func verify(ctx context.Context, proving *change.Proving) error {
 	if err := r.SameColumns("verify"); err != nil {
 		return err
 	}
-	found, err := readAll(ctx, r)
+	found, err := readWorlds(ctx, r)
+	if err == nil {
+		err = r.LookAt(ctx, func(s *world.World) error { return checkResult(ctx, r, s, proof, found) })
+	}
+	if err == nil {
+		err = readRest(ctx, r, found)
+	}
+	if err == nil {
+		noteRows(r.Plan, proof.Check, found)
+	}
 	for i := range r.Plan.Tables {
 		if t := &r.Plan.Tables[i]; found[i].whole() {
 			proof.Tables = append(proof.Tables, compareSums(r, t, found[i]))
@@ -143,9 +152,6 @@ func verify(ctx context.Context, proving *change.Proving) error {
 				return err
 			}
 		}
-	}
-	if err := r.LookAt(ctx, func(s *world.World) error { return checkResult(ctx, r, s, proof) }); err != nil {
-		return err
 	}
 	if err := proveUnchanged(ctx, proving); err != nil || r.Plan.Rekey == nil {
 		return err

@@ -35,7 +35,7 @@ func Written(ctx context.Context, r *job.Run) (written []plan.Refusal, err error
 	}
 	r.Step(rows)
 	found := make([]tableRead, len(r.Plan.Tables))
-	if err := readParts(ctx, r, parts, found); err != nil {
+	if err := readParts(ctx, r, record.StepVerify, parts, found); err != nil {
 		return nil, err
 	}
 	for _, p := range parts {

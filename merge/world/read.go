@@ -32,8 +32,8 @@ func (b *buffer) size() (n int) {
 	return n
 }
 
-// fill reads rows until the buffer is full. more is false after the last row.
-func (b *buffer) fill(rows driver.Rows, dest []driver.Value) (more bool, err error) {
+// fill reads rows until the buffer is full; aside, if not nil, takes them, too. more is false after the last row.
+func (b *buffer) fill(rows driver.Rows, dest []driver.Value, aside func(row []driver.Value) error) (more bool, err error) {
 	for b.rows < batchRows {
 		if err := rows.Next(dest); err != nil {
 			if err == io.EOF {
@@ -46,6 +46,11 @@ func (b *buffer) fill(rows driver.Rows, dest []driver.Value) (more bool, err err
 		}
 		for i := range b.columns {
 			if err := b.columns[i].add(dest); err != nil {
+				return false, err
+			}
+		}
+		if aside != nil {
+			if err := aside(dest); err != nil {
 				return false, err
 			}
 		}
@@ -87,6 +92,11 @@ func (s *Source) query(ctx context.Context, statement string, prepared bool, use
 // through free.
 func (s *Source) read(ctx context.Context, q *query, read chan<- *buffer, free <-chan *buffer, quit <-chan struct{}) error {
 	return s.query(ctx, q.statement, q.prepared, func(rows driver.Rows, dest []driver.Value) error {
+		var aside func(row []driver.Value) error
+		if q.aside != nil {
+			room := make([]any, len(dest)-q.own)
+			aside = func(row []driver.Value) error { return q.aside.take(row[q.own:], room) }
+		}
 		for more := true; more; {
 			var b *buffer
 			select {
@@ -103,7 +113,7 @@ func (s *Source) read(ctx context.Context, q *query, read chan<- *buffer, free <
 				return err
 			}
 			var err error
-			if more, err = b.fill(rows, dest); err != nil {
+			if more, err = b.fill(rows, dest, aside); err != nil {
 				return err
 			}
 			if b.rows == 0 {

@@ -59,6 +59,9 @@ func (s *Source) scan(ctx context.Context, scan catalog.Scan, yield func(*catalo
 	for range ahead {
 		free <- q.buffer()
 	}
+	if q.aside != nil {
+		q.aside.Begin()
+	}
 	go func() {
 		defer close(read)
 		done <- s.read(ctx, q, read, free, quit)
@@ -72,10 +75,15 @@ func (s *Source) scan(ctx context.Context, scan catalog.Scan, yield func(*catalo
 		b.reset()
 		free <- b
 	}
-	if err := <-done; err != nil {
-		return err
+	err = <-done
+	if err == nil {
+		err = s.dialect.unchanged()
 	}
-	return s.dialect.unchanged()
+	if err == nil && q.aside != nil {
+		delete(s.asides, scan.Table)
+		q.aside.End()
+	}
+	return err
 }
 
 // query is a statement and where its columns go.
@@ -86,6 +94,8 @@ type query struct {
 	prepared     bool     // the statement is to be prepared; see dialect.prepares
 	columns      []vector // empty ones
 	sift         []sift   // what leaves rows out as they are read
+	aside        *Aside   // who takes the rows, too; nil: nobody
+	own          int      // how many columns of the driver are not for the aside
 	order, carry []int    // indexes in columns
 }
 
@@ -122,6 +132,9 @@ func (s *Source) plan(ctx context.Context, schema *schema, scan catalog.Scan, si
 	}
 	if len(w.selected) == 0 {
 		return nil, errors.New("a scan of no columns")
+	}
+	if sifts { // it is read to its end
+		w.aside()
 	}
 	w.q.statement = "SELECT " + strings.Join(w.selected, ", ") + " FROM " + s.dialect.Quote(t.name) + " AS r" + join + where(w.conditions)
 	w.sort(key)

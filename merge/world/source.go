@@ -37,6 +37,7 @@ type Source struct {
 	located *sqldb.Located // nil until it was asked where it is
 
 	withheld map[string][]catalog.Withheld // by table: its rows that are left out
+	asides   map[string]*Aside             // by table; see [Source.ReadAside]
 }
 
 var (

@@ -9,17 +9,6 @@ import (
 	"mergesafe/merge/catalog"
 )
 
-// Dangling selects something of the rows of c without a match by a reference. A
-// join finds them more than ten times as fast as NOT EXISTS does in MariaDB.
-func (d Dialect) Dangling(what, table string, r catalog.Reference) string {
-	set := make([]string, len(r.Columns))
-	for i, name := range r.Columns {
-		set[i] = "c." + d.Quote(name) + " IS NOT NULL"
-	}
-	join, unmatched := d.Unmatched("c", r.Columns, r.ToTable, "p", r.ToColumns)
-	return "SELECT " + what + " FROM " + d.Quote(table) + " AS c " + join + " WHERE " + strings.Join(set, " AND ") + " AND " + unmatched
-}
-
 // Dialect writes the statements that differ between kinds of databases.
 type Dialect struct{ sqldb.Dialect }
 

@@ -186,8 +186,8 @@ Example:
 
 const helpApply = `Usage: servermerge apply [flags] PLAN [NEW WORLD...]
 
-Carries out the plan. Before the first write it checks that schema and numbers
-of rows are still as planned, that no game server runs on the worlds, and that
+Carries out the plan. Before the first write it checks that schema, registry and
+counters are still as planned, that no game server runs on the worlds, and that
 the accounts have the rights that it needs; otherwise it refuses. Then it makes
 the new database, records the merge there, prevents the servers of the worlds
 from being started, and copies, batch by batch. No server can be started on the
@@ -196,9 +196,9 @@ to how many rows, and asks.
 
 If it is interrupted by Ctrl-C, kill -9 or a power failure, run the same command
 again to resume; the result is the same. If a database cannot be reached or a
-disk is full, it waits, then stops with exit code 4. If another process wrote
-to the new database or to a world meanwhile, it refuses: undo the merge, then
-plan again.
+disk is full, it waits, then stops with exit code 4. If rows of a world were
+changed since the plan, it stops as well: undo the merge, then plan again. What
+other processes write to the new database is found by open.
 
   -try              a rehearsal: make the new database from worlds that may
                     still run, with no fence. Rows that were changed since the

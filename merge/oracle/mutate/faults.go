@@ -48,7 +48,7 @@ var faults = mutant.Faults([][4]string{
 		"if slices.Contains(p.Report.Reset, t.Name) && t.Name == \"\" {"},
 	{"no key: rows once", "merge/build/copy.go",
 		"rows, sum, bytes = append(rows, row),",
-		"if n := len(rows); n > 0 && len(l.Key) == 0 && rowio.Same(rows[n-1][0], row[0]) && rowio.Same(rows[n-1][1], row[1]) {\n\t\t\t" +
+		"if n := len(rows); n > 0 && len(l.Key) == 0 && world.Same(rows[n-1][0], row[0]) && world.Same(rows[n-1][1], row[1]) {\n\t\t\t" +
 			"return nil\n\t\t}\n\t\trows, sum, bytes = append(rows, row),"},
 
 	{"offset: one more", shift, "return n.Add(s.By)", "return n.Add(s.By + 1)"},
@@ -74,8 +74,8 @@ var faults = mutant.Faults([][4]string{
 		"return c.When == nil || c.On >= 0 && c.When.Holds(Printed(row[c.On]))",
 		"return true"},
 	{"digits in a text stay", move,
-		"n, ok := rowio.AsInteger(v)\n\tif !ok {",
-		"n, ok := rowio.AsInteger(v)\n\tif !ok {\n\t\treturn nil, nil\n\t}\n\tif !ok {"},
+		"n, ok := world.AsInteger(v)\n\tif !ok {",
+		"n, ok := world.AsInteger(v)\n\tif !ok {\n\t\treturn nil, nil\n\t}\n\tif !ok {"},
 	{"composite reference", "merge/rules/spaces.go",
 		"for c, name := range ref.Columns {\n",
 		"for c, name := range ref.Columns {\n\t\t\t\tif len(ref.Columns) > 1 {\n\t\t\t\t\tcontinue\n\t\t\t\t}\n"},
@@ -115,8 +115,8 @@ var faults = mutant.Faults([][4]string{
 		"to != nil && c.Table == l.Table {",
 		"to != nil && c.Table == l.Table && world != \"s2\" {"},
 	{"names: set", renamer,
-		"if string(rowio.Printed(old)) != n.Old {",
-		"if string(rowio.Printed(old)) != n.Old || n.Source == \"s2\" {"},
+		"if string(world.Printed(old)) != n.Old {",
+		"if string(world.Printed(old)) != n.Old || n.Source == \"s2\" {"},
 	{"names: of the first world", renamer,
 		"if to := r.byKey[renamed{world, l.Table, name}]; to != nil {",
 		"if to := r.byKey[renamed{world, l.Table, name}]; to != nil && world != \"s1\" {"},

@@ -1,0 +1,121 @@
+package build_test
+
+import (
+	"context"
+	"database/sql/driver"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge/build"
+	"mergesafe/merge/job"
+	"mergesafe/merge/plan"
+	"mergesafe/merge/planner"
+	"mergesafe/merge/prove"
+	"mergesafe/merge/rules"
+	"mergesafe/merge/worldtest"
+	"mergesafe/store/storetest/faulty"
+)
+
+// readings counts how often the tables of a game are read in full, by the statements that a command sends: one that
+// names a table reads it, unless it looks for a key or for the first rows.
+type readings struct {
+	tables []string
+	new    string // the DSN of the new database
+
+	mu       sync.Mutex
+	of       map[string]int // by database and table
+	ofWorlds int            // the most readings of a table of a world,
+	ofNew    int            // and of one of the new database
+	all      []string       // the statements
+}
+
+var (
+	named = regexp.MustCompile("(?:FROM|JOIN) [\"`]?(\\w+)")
+	few   = regexp.MustCompile(` = \?| IN \(| LIMIT 1\b|MAX\(`)
+)
+
+func (r *readings) note(dsn, statement string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !strings.HasPrefix(statement, "SELECT") || few.MatchString(statement) {
+		return
+	}
+	for _, m := range named.FindAllStringSubmatch(statement, -1) {
+		if !slices.Contains(r.tables, m[1]) {
+			continue
+		}
+		at := dsn + " " + m[1]
+		r.of[at]++
+		r.all = append(r.all, at+": "+statement)
+		if dsn == r.new {
+			r.ofNew = max(r.ofNew, r.of[at])
+		} else {
+			r.ofWorlds = max(r.ofWorlds, r.of[at])
+		}
+	}
+}
+
+// in returns the context of a command, of which nothing was counted yet.
+func (r *readings) in(ctx context.Context) context.Context {
+	r.of, r.ofWorlds, r.ofNew, r.all = make(map[string]int), 0, 0, nil
+	return sqldb.Through(func(dsn string, c driver.Connector) driver.Connector {
+		return &faulty.Wire{Connector: c, Fault: func(what string) (error, bool) { r.note(dsn, what); return nil, false }}
+	}).With(ctx)
+}
+
+// Each row is read once by each step; more often where that is said here. The keys of two worlds collide, and some rows
+// lead nowhere.
+func TestRowsReadOnce(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := worldtest.KeyWorlds(t, e, 2, "CREATE TABLE friends (owner INTEGER NOT NULL, friend INTEGER NOT NULL, PRIMARY KEY (owner, friend))",
+			"INSERT INTO friends VALUES (1, 2), (2, 1), (3, 77)")
+		opts := worldtest.KeyOptions(func(o *rules.Options, d *rules.Declarations) {
+			d.References[0].At = append(d.References[0].At, "friends.owner", "friends.friend")
+			o.Rekey.Spaces = []rules.Space{{Name: "objects", Keys: []string{"chars.guid", "items.id"}}}
+		})
+		into := e.Fresh(t, "new")
+		r := &readings{new: into.DSN, tables: []string{"chars", "items", "friends"}}
+		var p *plan.Plan
+		for _, c := range []struct {
+			name        string
+			run         func(ctx context.Context) error
+			worlds, new int
+		}{
+			// They are counted, read with their keys, then for what is not declared, and summed up as they will be.
+			{"plan", func(ctx context.Context) (err error) {
+				p, err = planner.NewPlan(ctx, into, all, opts)
+				return err
+			}, 4, 0},
+			{"apply", func(ctx context.Context) error {
+				_, err := build.Apply(ctx, p, into, all, job.Options{})
+				return err
+			}, 1, 0},
+			{"verify", func(ctx context.Context) error {
+				proof, err := prove.Verify(ctx, p, into, all, job.Options{})
+				if err == nil && proof.Verdict != "PASS" {
+					t.Errorf("%+v", proof)
+				}
+				return err
+			}, 1, 1},
+			{"undo", func(ctx context.Context) error {
+				_, err := build.Undo(ctx, p, into, all, build.UndoOptions{})
+				return err
+			}, 0, 1},
+		} {
+			if err := c.run(r.in(t.Context())); err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			if r.ofWorlds > c.worlds || r.ofNew > c.new {
+				t.Errorf("%s: reads a table of a world up to %d times, and of the new database up to %d times, want %d and %d:\n%s", c.name, r.ofWorlds, r.ofNew, c.worlds, c.new, strings.Join(slices.Sorted(slices.Values(r.all)), "\n"))
+			}
+			if c.worlds > 0 && len(r.of) < 6 {
+				t.Errorf("%s reads only %v", c.name, slices.Collect(maps.Keys(r.of)))
+			}
+		}
+	})
+}
