@@ -2,7 +2,6 @@ package propose
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"mergesafe/merge/check"
@@ -38,6 +37,7 @@ type traits struct {
 	counted  bool // the database counts it up
 	named    bool // the names speak for it, besides the gaps
 	own      bool // undecided: it may be a key of its own
+	chance   bool // only chance or a reference explains that its rows match
 	inTexts  bool // the keys are inside its texts
 }
 
@@ -120,7 +120,7 @@ func (c *classifier) declaredTarget(e *examined) *space {
 }
 
 // findPersons finds the keys of those who play: most columns with words for people fit
-// them.
+// them, up to the newest, and no other keys match more rows, unless the table is called like one of players.
 func (c *classifier) findPersons() {
 	votes := make(map[*space]float64)
 	for _, e := range c.x.columns {
@@ -128,23 +128,23 @@ func (c *classifier) findPersons() {
 		if aboutAccounts(words) {
 			continue
 		}
-		people := aboutPeople(words)
+		if !aboutPeople(words) {
+			continue
+		}
+		targets := c.targets(e, silent)
 		for _, s := range c.roots {
-			if s.Table == e.table && s.Column == e.column.Name {
-				continue
-			}
+			i := slices.IndexFunc(targets, func(t rankedTarget) bool { return t.to == s })
 			switch a, _ := e.answer(s); {
-			case people && c.declaredTarget(e) == s:
+			case s.Table == e.table && s.Column == e.column.Name:
+			case c.declaredTarget(e) == s, a == fits:
 				votes[s]++
-			case people && a == fits:
-				votes[s]++
-			case people && a == silent && e.rows() > 0:
-				votes[s] += 0.01
+			case i >= 0 && (ofPlayers(nouns(s.Table)) || targets[i].pooled.own == slices.MaxFunc(targets, mostRows).pooled.own):
+				votes[s] += 0.01 * targets[i].near() * targets[i].pooled.share()
 			}
 		}
 	}
 	for s := range votes {
-		if aboutPeople(nouns(s.Table)) && !aboutAccounts(nouns(s.Table)) {
+		if ofPlayers(nouns(s.Table)) && !aboutAccounts(nouns(s.Table)) {
 			votes[s] *= 1.5
 		}
 	}
@@ -154,6 +154,8 @@ func (c *classifier) findPersons() {
 		}
 	}
 }
+
+func mostRows(a, b rankedTarget) int { return cmp.Compare(a.pooled.own, b.pooled.own) }
 
 // score is how much the names say that a column names rows of a space.
 func (c *classifier) score(e *examined, s *space) float64 {
@@ -167,20 +169,6 @@ func (c *classifier) score(e *examined, s *space) float64 {
 	return best
 }
 
-// rankedTarget is a space that a column may name.
-type rankedTarget struct {
-	to     *space
-	score  float64
-	pooled fit
-	split  bool
-}
-
-// spans reports whether nearly all values are keys, up to the largest ones, of at least
-// so many keys and values.
-func (t rankedTarget) spans(keys, values int64) bool {
-	return !t.split && t.pooled.share() >= 0.97 && float64(t.pooled.highest) >= 0.9*float64(t.to.highest()) && t.to.size >= keys && t.pooled.distinct >= values
-}
-
 // targets returns the spaces of which the gaps give one answer, the likeliest first.
 func (c *classifier) targets(e *examined, want answer) (all []rankedTarget) {
 	for _, s := range c.roots {
@@ -192,32 +180,10 @@ func (c *classifier) targets(e *examined, want answer) (all []rankedTarget) {
 		}
 		pooled := e.pooled(s)
 		if a, split := e.answer(s); a == want && pooled.rows > 0 && s.size > 0 {
-			all = append(all, rankedTarget{s, c.score(e, s), pooled, split})
+			all = append(all, rankedTarget{s, c.score(e, s), a, pooled, split})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b rankedTarget) int {
-		named := func(t rankedTarget) int {
-			if t.score >= 2 {
-				return 1
-			}
-			return 0
-		}
-		near := func(t rankedTarget) float64 {
-			return math.Round(10 * float64(t.pooled.highest) / float64(max(1, t.to.highest())))
-		}
-		order := cmp.Or(
-			cmp.Compare(named(b), named(a)),
-		)
-		if order == 0 && want == silent {
-			order = cmp.Compare(b.score, a.score)
-		}
-		return cmp.Or(order,
-			cmp.Compare(math.Round(b.pooled.share()*25), math.Round(a.pooled.share()*25)),
-			cmp.Compare(near(b), near(a)),
-			cmp.Compare(b.score, a.score),
-			cmp.Compare(b.to.size, a.to.size),
-		)
-	})
+	slices.SortStableFunc(all, rankedTarget.compare)
 	return all
 }
 
@@ -242,7 +208,7 @@ func (e *examined) whole(to *space) bool {
 // low, and the worlds have them in common.
 func (c *classifier) thing(e *examined, words []string) bool {
 	if bitsOf(e.column) <= 8 || e.place == inKey || len(e.parts) < 2 || aboutMeasures(words) ||
-		!hasIDWord(words) && !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(thingWords, w) }) {
+		!hasIDWord(words) && !slices.ContainsFunc(words, isThing) {
 		return false
 	}
 	var common, all int

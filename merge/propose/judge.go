@@ -73,6 +73,8 @@ var clues = []clue{
 		seen: (*look).nameMaySuggest},
 	{why: "it has the name of a key", class: verdict.ClassUndecided, doubt: 0.6, seen: (*look).hasNameOfKey},
 	{why: "it has the range of the keys", class: verdict.ClassUndecided, doubt: 0.5, seen: (*look).spans},
+	{why: "its rows have a match, but there are too few to tell that from chance", class: verdict.ClassUndecided, doubt: 0.5, traits: traits{chance: true},
+		seen: (*look).tooFew},
 	{why: partOfKey, class: verdict.ClassShared, seen: is((*look).inKey)},
 	{why: byChance, class: verdict.ClassPlain, seen: is(func(*look) bool { return true })},
 }
@@ -99,6 +101,7 @@ func (c *classifier) judge(e *examined) *judgement {
 		if j.class == verdict.ClassReference && !j.declared {
 			j.doubt = 1 / (1 + t.pooled.sigmas()) // the clearer the gaps show it, the smaller
 		}
+		l.contest(j)
 		return j
 	}
 	panic("the last clue is always seen")
@@ -276,7 +279,7 @@ func (l *look) nameSuggests() (rankedTarget, bool) {
 
 func (l *look) nameMaySuggest() (rankedTarget, bool) {
 	t := l.bestNamed()
-	measure := aboutMeasures(l.words) && !hasIDWord(l.words)
+	measure := aboutMeasures(l.words) && !hasIDWord(l.words) && !(t.named() && t.whole()) // ally_rank, beside a table of ranks
 	return t, t.score >= 1 && !measure && !(t.score < 2 && t.pooled.unlikely())
 }
 
@@ -287,6 +290,23 @@ func (l *look) hasNameOfKey() (rankedTarget, bool) {
 }
 
 func (l *look) spans() (rankedTarget, bool) { return l.spanning(200, 50) }
+
+// few is how many keys or rows a world must have to tell a reference from chance.
+const few = 100
+
+// tooFew returns the first target that nearly every row matches, where there are so few keys, or rows with values of their own, that
+// the gaps tell nothing: the persons, or one up to whose largest keys the values reach.
+func (l *look) tooFew() (rankedTarget, bool) {
+	for _, t := range l.targets(silent) {
+		worlds := int64(len(t.to.sets))
+		small := t.to.size < few*worlds || t.pooled.rows < few*worlds && 3*t.pooled.distinct >= t.pooled.rows
+		reaches := t.near() >= 0.9 || t.to == l.c.persons && t.near() >= 0.5 || slices.ContainsFunc(l.words, isThing)
+		if t.pooled.share() >= 0.9 && small && reaches && !aboutMeasures(l.words) {
+			return t, true
+		}
+	}
+	return rankedTarget{}, false
+}
 
 // spanning returns the first target of which nearly all values are keys, up to the largest ones.
 func (l *look) spanning(keys, values int64) (rankedTarget, bool) {

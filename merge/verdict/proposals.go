@@ -78,6 +78,9 @@ type ProposedColumn struct {
 	When *rules.When `json:"when,omitempty"`
 	None []string    `json:"none,omitempty"`
 
+	// Candidates are the keys that the column may name, the likeliest first.
+	Candidates []Candidate `json:"candidates,omitempty"`
+
 	// Own says that an undecided column may be a key of its own, and not a reference to the
 	// rows that To names.
 	Own bool `json:"own_key,omitempty"`
@@ -101,6 +104,22 @@ type ProposedColumn struct {
 	// Declared says that a foreign key or the configuration declares it already.
 	Declared bool `json:"declared,omitempty"`
 }
+
+// Candidate is a key that a column may name, and what speaks for it.
+type Candidate struct {
+	Key       string `json:"key"`             // "characters.guid"
+	Rows      int64  `json:"rows"`            // with a value that may name something
+	Matched   int64  `json:"matched"`         // of these, with a row of their own database
+	Elsewhere int64  `json:"elsewhere"`       // without a match, but with a row of another database
+	About     bool   `json:"about,omitempty"` // the figures are of a sample
+
+	Gaps  string `json:"gaps"`  // what the gaps in the keys say: "avoided", "hit" or "silent"
+	Name  string `json:"name"`  // what the names say: "clear", "perhaps" or "no"
+	Types string `json:"types"` // of the column and of the key
+}
+
+// Misses are the rows without a match.
+func (c Candidate) Misses() int64 { return c.Rows - c.Matched }
 
 // Kinds are the rows of a column by the value of another column, By: those where it has one of Is name a key, and those
 // where it has one of Other seem to name something else.
