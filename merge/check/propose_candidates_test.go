@@ -101,3 +101,26 @@ func TestProposalsOfARivalWithoutMisses(t *testing.T) {
 		}
 	}
 }
+
+// Equal keys are not equal rows: only a table whose rows are the same in all worlds is proposed as shared.
+func TestProposalsCompareRows(t *testing.T) {
+	columns := []catalog.Column{{Name: "id", Type: "int", Kind: catalog.KindInteger}, {Name: "rate", Type: "int", Kind: catalog.KindInteger}}
+	world := func(label string, differing int) *mergetest.Database {
+		db := &mergetest.Database{Label: label, Rows: make(map[string][]mergetest.Row), Schema: catalog.Catalog{Engine: "mariadb", Tables: []catalog.Table{{Name: "rates", Primary: []string{"id"}, Columns: columns}}}}
+		for i := range 23 {
+			row := mergetest.Row{"id": int64(3 * i), "rate": int64(900 + i)}
+			if i < differing {
+				row["rate"] = int64(500 - i)
+			}
+			db.Rows["rates"] = append(db.Rows["rates"], row)
+		}
+		return db
+	}
+	for differing, want := range map[int]verdict.ColumnClass{0: verdict.ClassShared, 13: verdict.ClassUndecided} {
+		for _, c := range mustCheck(t, rules.Options{Propose: true}, world("a", 0), world("b", differing)).Proposed.Columns {
+			if c.Column == "id" && c.Class != want {
+				t.Errorf("with %d differing rows it is %s: %s", differing, c.Class, c.Evidence)
+			}
+		}
+	}
+}

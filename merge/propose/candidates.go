@@ -88,23 +88,22 @@ func (t rankedTarget) beats(other rankedTarget) bool {
 	}
 }
 
-// candidates returns what a column may name, the likeliest first: what half of its rows match.
-func (l *look) candidates() (all []rankedTarget) {
-	all = append(all, l.targets(fits)...)
-	for _, t := range slices.Concat(l.targets(silent), l.targets(denied)) {
-		if t.pooled.share() >= 0.5 {
-			all = append(all, t)
-		}
-	}
+// candidates returns what a column may name, the likeliest first.
+func (l *look) candidates() []rankedTarget {
+	all := slices.Concat(l.targets(fits), l.targets(silent), l.targets(denied))
 	slices.SortStableFunc(all, rankedTarget.compare)
 	return all
 }
 
 // contest puts a judgement in doubt if its space does not beat all others that the column may name, and names the likeliest first.
 func (l *look) contest(j *judgement) {
+	if j.declared || j.class != verdict.ClassReference && j.class != verdict.ClassUndecided {
+		return
+	}
 	all := l.candidates()
+	j.ranked = all
 	at := slices.IndexFunc(all, func(t rankedTarget) bool { return t.to == j.to })
-	if at < 0 || j.declared || j.own || j.inTexts || j.class != verdict.ClassReference && j.class != verdict.ClassUndecided {
+	if at < 0 || j.own || j.inTexts {
 		return
 	}
 	chosen := all[at]
@@ -118,7 +117,7 @@ func (l *look) contest(j *judgement) {
 	switch other := all[rival]; {
 	case !chosen.whole() && other.whole():
 		j.reason = fmt.Sprintf("%s may be meant, but only %s matches every row", chosen.to, other.to)
-		if all[min(rival+1, len(all)-1)].whole() && rival+1 < len(all) {
+		if rival+1 < len(all) && all[rival+1].whole() {
 			j.reason = fmt.Sprintf("%s may be meant, but %s and others match every row", chosen.to, other.to)
 		}
 		j.to, j.score = other.to, other.score
@@ -134,10 +133,7 @@ const mostCandidates = 5
 
 // shown is what a person sees of the keys that a column may name. What it is taken for comes first.
 func (c *classifier) shown(e *examined, j *judgement) (shown []verdict.Candidate) {
-	if j.declared || j.class != verdict.ClassReference && j.class != verdict.ClassUndecided {
-		return nil
-	}
-	all := newLook(c, e).candidates()
+	all := slices.Clone(j.ranked)
 	slice.Foremost(all, func(t rankedTarget) bool { return t.to == j.to })
 	for _, t := range all[:min(mostCandidates, len(all))] {
 		_, model := rules.KeyModel(c.f.Resolved, t.to.Table)

@@ -1,7 +1,6 @@
 package propose
 
 import (
-	"cmp"
 	"slices"
 
 	"mergesafe/merge/check"
@@ -24,6 +23,7 @@ type judgement struct {
 	to     *space
 	cases  []proposedCase // what it names in some rows; none: to, in all
 	weak   bool           // these only have the range of the keys
+	ranked []rankedTarget // what it may name, the likeliest first
 	kinds  *check.Split   // in other rows than these it seems to name something else
 	score  float64        // of the names
 	doubt  float64        // from 0 to 1
@@ -125,21 +125,21 @@ func (c *classifier) findPersons() {
 	votes := make(map[*space]float64)
 	for _, e := range c.x.columns {
 		words := nameWords(e.column.Name)
-		if aboutAccounts(words) {
+		if aboutAccounts(words) || !aboutPeople(words) {
 			continue
 		}
-		if !aboutPeople(words) {
-			continue
-		}
-		targets := c.targets(e, silent)
+		most := int64(0) // rows that some keys match
 		for _, s := range c.roots {
-			i := slices.IndexFunc(targets, func(t rankedTarget) bool { return t.to == s })
+			most = max(most, e.pooled(s).own)
+		}
+		for _, s := range c.roots {
+			t := rankedTarget{to: s, pooled: e.pooled(s)}
 			switch a, _ := e.answer(s); {
 			case s.Table == e.table && s.Column == e.column.Name:
 			case c.declaredTarget(e) == s, a == fits:
 				votes[s]++
-			case i >= 0 && (ofPlayers(nouns(s.Table)) || targets[i].pooled.own == slices.MaxFunc(targets, mostRows).pooled.own):
-				votes[s] += 0.01 * targets[i].near() * targets[i].pooled.share()
+			case a == silent && (t.pooled.own == most || ofPlayers(nouns(s.Table))):
+				votes[s] += 0.01 * t.near() * t.pooled.share()
 			}
 		}
 	}
@@ -155,8 +155,6 @@ func (c *classifier) findPersons() {
 	}
 }
 
-func mostRows(a, b rankedTarget) int { return cmp.Compare(a.pooled.own, b.pooled.own) }
-
 // score is how much the names say that a column names rows of a space.
 func (c *classifier) score(e *examined, s *space) float64 {
 	best := nameScore(e.column.Name, e.table, s.Table, s.Column)
@@ -169,8 +167,9 @@ func (c *classifier) score(e *examined, s *space) float64 {
 	return best
 }
 
-// targets returns the spaces of which the gaps give one answer, the likeliest first.
-func (c *classifier) targets(e *examined, want answer) (all []rankedTarget) {
+// targets returns the spaces that at least half of the rows match, by what the gaps say, the likeliest first.
+func (c *classifier) targets(e *examined) map[answer][]rankedTarget {
+	all := make(map[answer][]rankedTarget)
 	for _, s := range c.roots {
 		if s.Table == e.table && s.Column == e.column.Name {
 			continue
@@ -179,11 +178,13 @@ func (c *classifier) targets(e *examined, want answer) (all []rankedTarget) {
 			continue
 		}
 		pooled := e.pooled(s)
-		if a, split := e.answer(s); a == want && pooled.rows > 0 && s.size > 0 {
-			all = append(all, rankedTarget{s, c.score(e, s), a, pooled, split})
+		if a, split := e.answer(s); pooled.rows > 0 && s.size > 0 && (a != denied || pooled.share() >= 0.5) {
+			all[a] = append(all[a], rankedTarget{s, c.score(e, s), a, pooled, split})
 		}
 	}
-	slices.SortStableFunc(all, rankedTarget.compare)
+	for _, of := range all {
+		slices.SortStableFunc(of, rankedTarget.compare)
+	}
 	return all
 }
 
@@ -311,7 +312,11 @@ func doubtAlike(c *classifier) {
 		switch s := c.ownSpace(e); {
 		case j.declared:
 		case j.class == verdict.ClassKey && s != nil && s.alike:
-			c.judged[e] = &judgement{class: verdict.ClassUndecided, doubt: 0.8, traits: traits{own: true}, reason: "a key of a table that looks the same in all databases: is it the game's own data?"}
+			reason := "a key of a table that looks the same in all databases: is it the game's own data?"
+			if s.differs {
+				reason = "all databases have the same keys, but not the same rows: is it the game's own data, of which one world has other settings?"
+			}
+			c.judged[e] = &judgement{class: verdict.ClassUndecided, doubt: 0.8, traits: traits{own: true}, reason: reason}
 		case j.class == verdict.ClassReference && j.to.alike:
 			doubted := *j
 			doubted.class, doubted.doubt = verdict.ClassUndecided, 0.6

@@ -125,17 +125,15 @@ type look struct {
 }
 
 func newLook(c *classifier, e *examined) *look {
-	return &look{examined: e, c: c, words: nameWords(e.column.Name), own: c.ownSpace(e), ranked: make(map[answer][]rankedTarget),
+	return &look{examined: e, c: c, words: nameWords(e.column.Name), own: c.ownSpace(e),
 		inside: slices.ContainsFunc(e.parts, func(p examinedPart) bool { return p.inside })}
 }
 
 func (l *look) targets(want answer) []rankedTarget {
-	all, known := l.ranked[want]
-	if !known {
-		all = l.c.targets(l.examined, want)
-		l.ranked[want] = all
+	if l.ranked == nil {
+		l.ranked = l.c.targets(l.examined)
 	}
-	return all
+	return l.ranked[want]
 }
 
 // likeliest returns the first target of which the gaps say this.
@@ -160,7 +158,7 @@ func (l *look) bestNamed() (best rankedTarget) {
 // denied returns the target that the names suggest, though the gaps deny it: half of its rows lead there nevertheless.
 func (l *look) denied(atLeast float64) (rankedTarget, bool) {
 	for _, t := range l.targets(denied) {
-		if t.score >= atLeast && t.pooled.share() >= 0.5 {
+		if t.score >= atLeast {
 			return t, true
 		}
 	}
