@@ -154,12 +154,18 @@ func (f rulesFile) undecided() {
 			if at.inTexts {
 				others = "and a format, which says where they are (mergecheck -h formats); " + others
 			}
+			all := []rules.DeclaredReference{{To: []string{c.To}, At: names, None: c.None, When: c.When}}
 			if at.kinds != nil {
-				others = "and of the other rows a reference of their own, or: others = \"plain\""
+				var rest []string
+				others = "these are all of its rows"
+				if all, rest = at.kinds.References(all[0]); len(rest) > 0 {
+					others = fmt.Sprintf("and where %s is %s a reference of their own; or, if they name nothing, others = \"plain\" in one of these", at.kinds.By, catalog.Few(rest))
+				}
 			}
-			r := rules.DeclaredReference{To: []string{c.To}, At: names, None: c.None, When: c.When}
-			for line := range strings.Lines(verdict.ReferenceTOML(r)) {
-				f.line("  # %s", printable.Text(strings.TrimSuffix(line, "\n")))
+			for _, r := range all {
+				for line := range strings.Lines(verdict.ReferenceTOML(r)) {
+					f.line("  # %s", printable.Text(strings.TrimSuffix(line, "\n")))
+				}
 			}
 			for _, k := range meantAsWell(c) {
 				f.line("  # or to = %s: %s", printable.Text(printable.TOML(k.Key)), check.Nowhere(k.Rows, k.Matched, k.Elsewhere))

@@ -108,7 +108,10 @@ func (t *text) kinds(k *verdict.Kinds) {
 	for _, g := range k.Groups {
 		seems := ""
 		if slices.Contains(k.Other, g.Value) {
-			seems = "something else"
+			hits := slice.Map(g.Keys, func(h verdict.KeyHits) string {
+				return fmt.Sprintf("%s %d of %d values", printable.Text(h.Key), h.Hits, h.Values)
+			})
+			seems = cmp.Or(printable.Text(g.Names), "something else") + ": " + cmp.Or(strings.Join(hits, ", "), "no key of another table")
 		}
 		value := quotedText(printable.Text(g.Value))
 		if g.Null {

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -137,6 +138,43 @@ type Kind struct {
 	Rows      int64  `json:"rows"`
 	Own       int64  `json:"own"`       // with a key of their own database
 	Elsewhere int64  `json:"elsewhere"` // with a key of another database only
+
+	// Names is the key of another table that these rows clearly name; "": none. Keys are those of other tables that their
+	// values are, the most hits first.
+	Names string    `json:"names,omitempty"`
+	Keys  []KeyHits `json:"keys,omitempty"`
+}
+
+// KeyHits is how many values of some rows are keys of a table in their own database, of those that were looked at.
+type KeyHits struct {
+	Key    string `json:"key"`
+	Hits   int64  `json:"hits"`
+	Values int64  `json:"values"`
+}
+
+// References are the references of a column to some key that its rows by [Kinds.By] make: that of [Kinds.Is], and one for each key
+// that other rows clearly name. rest are the values of the rows that are left.
+func (k *Kinds) References(r rules.DeclaredReference) (all []rules.DeclaredReference, rest []string) {
+	all = append(all, r)
+	for _, g := range k.Groups {
+		if !slices.Contains(k.Other, g.Value) {
+			continue
+		}
+		i := slices.IndexFunc(all[1:], func(r rules.DeclaredReference) bool { return r.To[0] == g.Names }) + 1
+		switch {
+		case g.Names == "" || g.Null:
+			rest = append(rest, g.Value)
+		case i == 0:
+			all = append(all, rules.DeclaredReference{To: []string{g.Names}, At: r.At, When: &rules.When{Column: k.By, Is: []string{g.Value}}})
+		default:
+			all[i].When.Is = append(all[i].When.Is, g.Value)
+		}
+	}
+	for _, other := range all[1:] {
+		slices.Sort(other.When.Is)
+	}
+	slices.Sort(rest)
+	return all, rest
 }
 
 // TOML writes the proposal as text for config.toml, below its evidence as a comment. It
@@ -173,6 +211,12 @@ func ReferenceTOML(r rules.DeclaredReference) string {
 		b.WriteString(WhenTOML(r.When) + "\n")
 	}
 	return b.String()
+}
+
+// ReferenceLine writes a reference in one line, for advice.
+func ReferenceLine(r rules.DeclaredReference) string {
+	head, rest, _ := strings.Cut(strings.TrimSpace(ReferenceTOML(r)), "\n")
+	return head + " " + strings.ReplaceAll(rest, "\n", ", ")
 }
 
 // WhenTOML writes a condition as the rules have it.
