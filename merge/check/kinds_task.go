@@ -75,7 +75,7 @@ func result(s *Split, table string, ref *rules.Ref) verdict.Result {
 	result.Gaps = []verdict.Gap{{Reason: "these rows would get new values, or keep them, as if they named such a key"}}
 	declared := rules.DeclaredReference{To: []string{ReferenceTarget(ref)}, At: []string{rules.Place(table, ref.Columns[0])}, None: ref.Declared.None, When: s.When()}
 	all, rest := s.References(declared)
-	result.Next = []string{fmt.Sprintf("in the [[check.reference]] to %s: %s", declared.To[0], verdict.WhenTOML(declared.When))}
+	result.Next = []string{"instead of what is declared: " + verdict.ReferenceLine(declared)}
 	for _, r := range all[1:] {
 		result.Next = append(result.Next, verdict.ReferenceLine(r))
 	}

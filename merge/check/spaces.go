@@ -326,6 +326,11 @@ func (r *spaceReader) addReferences(s *stream.Stream, columns []*rules.MovedColu
 			}
 			got.sets = append(got.sets, setsOf(r.found, a.Space, s.DB))
 			got.stay = append(got.stay, r.Facts.Cleared(s.DB, a.Ref))
+			left := (*keys.Set)(nil)
+			if s := r.Facts.Stays[s.DB][a.Ref.ToTable]; s != nil {
+				left = s.Keys
+			}
+			got.left = append(got.left, left)
 		}
 		reads = append(reads, got)
 	}
@@ -441,6 +446,7 @@ type referenceRead struct {
 	cells  []func(row int) [][]byte // of each case, nil if the value is the whole cell
 	sets   [][]*keys.Set
 	stay   []*keys.Set // of each case, keys of rows that stay behind, if their reference is cleared
+	left   []*keys.Set // of each case, keys of rows that stay behind, whatever becomes of their reference
 	cases  []CaseRows
 }
 
@@ -535,7 +541,9 @@ func (r *referenceRead) key(i int, n keys.Integer) {
 		}
 	}
 	c.Dangling++
-	add(&c.Watched, n)
+	if r.left[i] == nil || !r.left[i].Has(n) { // else it names a row, and gone says what becomes of this one
+		add(&c.Watched, n)
+	}
 }
 
 // suspicious reports whether a number may mean nobody wherever it stands.
