@@ -323,7 +323,9 @@ func (w *KindRows) hits(g *group) (all []verdict.KeyHits) {
 			all = append(all, found)
 		}
 	}
-	slices.SortFunc(all, func(a, b verdict.KeyHits) int { return cmp.Or(cmp.Compare(b.Hits, a.Hits), strings.Compare(a.Key, b.Key)) })
+	slices.SortFunc(all, func(a, b verdict.KeyHits) int {
+		return cmp.Or(cmp.Compare(b.Hits, a.Hits), strings.Compare(a.Key, b.Key))
+	})
 	return all[:min(mostHits, len(all))]
 }
 
