@@ -155,6 +155,14 @@ func (c *classifier) findPersons() {
 	}
 }
 
+// fewPlayers is how many players a world must have. One with fewer is young: its keys have too few gaps to tell a reference from
+// chance.
+const fewPlayers = 250
+
+func (c *classifier) young() bool {
+	return c.persons != nil && c.persons.size < fewPlayers*int64(len(c.persons.sets))
+}
+
 // score is how much the names say that a column names rows of a space.
 func (c *classifier) score(e *examined, s *space) float64 {
 	best := nameScore(e.column.Name, e.table, s.Table, s.Column)

@@ -227,9 +227,9 @@ func (l *look) countsAndDenied() (t rankedTarget, is bool) {
 
 func (l *look) countsAndNamed() (t rankedTarget, is bool) {
 	if l.counts() && l.inKey() {
-		t, is = l.likeliest(silent)
+		t = l.bestNamed()
 	}
-	return t, is && t.score >= 3 && t.pooled.share() >= 0.9
+	return t, t.score >= 3 && t.pooled.share() >= 0.9
 }
 
 func (l *look) account() bool { return aboutAccounts(l.words) }
@@ -277,7 +277,7 @@ func (l *look) nameSuggests() (rankedTarget, bool) {
 
 func (l *look) nameMaySuggest() (rankedTarget, bool) {
 	t := l.bestNamed()
-	measure := aboutMeasures(l.words) && !hasIDWord(l.words) && !(t.named() && t.whole()) // ally_rank, beside a table of ranks
+	measure := aboutMeasures(l.words) && !hasIDWord(l.words) && !(l.c.young() && t.named() && t.whole()) // ally_rank, beside a table of ranks
 	return t, t.score >= 1 && !measure && !(t.score < 2 && t.pooled.unlikely())
 }
 
@@ -289,17 +289,12 @@ func (l *look) hasNameOfKey() (rankedTarget, bool) {
 
 func (l *look) spans() (rankedTarget, bool) { return l.spanning(200, 50) }
 
-// few is how many keys or rows a world must have to tell a reference from chance.
-const few = 100
-
-// tooFew returns the first target that nearly every row matches, where there are so few keys, or rows with values of their own, that
-// the gaps tell nothing: the persons, or one up to whose largest keys the values reach.
+// tooFew returns the first target that nearly every row of a young world matches, where the gaps tell nothing: its persons, or one up
+// to whose largest keys the values reach.
 func (l *look) tooFew() (rankedTarget, bool) {
 	for _, t := range l.targets(silent) {
-		worlds := int64(len(t.to.sets))
-		small := t.to.size < few*worlds || t.pooled.rows < few*worlds && 3*t.pooled.distinct >= t.pooled.rows
 		reaches := t.near() >= 0.9 || t.to == l.c.persons && t.near() >= 0.5 || slices.ContainsFunc(l.words, isThing)
-		if t.pooled.share() >= 0.9 && small && reaches && !aboutMeasures(l.words) {
+		if t.pooled.share() >= 0.9 && l.c.young() && reaches && !aboutMeasures(l.words) {
 			return t, true
 		}
 	}
