@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"mergesafe/merge/catalog"
+
 	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
@@ -71,6 +73,15 @@ func counted(f *Facts) (all []rules.ColumnName) {
 func result(s *Split, table string, ref *rules.Ref) verdict.Result {
 	result := verdict.Result{Code: verdict.CodeReferenceTwoKinds, Table: table, Subject: ref.Subject(), Columns: ref.Columns, Message: s.Evidence, Rows: s.Covered}
 	result.Gaps = []verdict.Gap{{Reason: "these rows would get new values, or keep them, as if they named such a key"}}
-	result.Next = []string{fmt.Sprintf("in the [[check.reference]]: %s, and say what the other rows are: a reference of their own, or others = \"plain\"", verdict.WhenTOML(s.When()))}
+	declared := rules.DeclaredReference{To: []string{ReferenceTarget(ref)}, At: []string{rules.Place(table, ref.Columns[0])}, None: ref.Declared.None, When: s.When()}
+	all, rest := s.References(declared)
+	result.Next = []string{"instead of what is declared: " + verdict.ReferenceLine(declared)}
+	for _, r := range all[1:] {
+		result.Next = append(result.Next, verdict.ReferenceLine(r))
+	}
+	if len(rest) > 0 {
+		result.Next = append(result.Next, fmt.Sprintf("where %s is %s: a [[check.reference]] of their own; or, if they name nothing, others = \"plain\" in one of these; mergecheck -explain %s shows what keys the values are",
+			s.By, catalog.Few(rest), declared.At[0]))
+	}
 	return result
 }

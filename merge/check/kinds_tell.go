@@ -252,10 +252,12 @@ func (w *KindRows) judge(by string, groups map[string]*group) *Split {
 	s, usual := &Split{Kinds: verdict.Kinds{By: by}}, first(naming)
 	named, others, names := new(group), new(group), ""
 	for _, g := range all {
-		s.Groups = append(s.Groups, g.Kind)
 		other := w.names(g)
+		g.Kind.Keys = w.hits(g)
+		s.Groups = append(s.Groups, g.Kind)
 		if other != "" || 20*g.Elsewhere >= g.misses() && g.misses() > 0 && (missesMore(g, usual) && !w.gone(g) || w.low(g, rest)) {
 			s.Other = append(s.Other, g.Value)
+			s.Groups[len(s.Groups)-1].Names = other
 			names = cmp.Or(names, other)
 			others.join(g)
 		} else {
@@ -303,6 +305,28 @@ func (w *KindRows) names(g *group) (best string) {
 		}
 	}
 	return best
+}
+
+// mostHits is how many keys are shown that the values of a group are.
+const mostHits = 3
+
+// hits counts the values of a group that are keys of other tables.
+func (w *KindRows) hits(g *group) (all []verdict.KeyHits) {
+	for _, other := range w.Others {
+		found := verdict.KeyHits{Key: other.Name, Values: int64(len(g.values))}
+		for v := range g.values {
+			if other.has(v.db, v.n) {
+				found.Hits++
+			}
+		}
+		if found.Hits > 0 {
+			all = append(all, found)
+		}
+	}
+	slices.SortFunc(all, func(a, b verdict.KeyHits) int {
+		return cmp.Or(cmp.Compare(b.Hits, a.Hits), strings.Compare(a.Key, b.Key))
+	})
+	return all[:min(mostHits, len(all))]
 }
 
 // rare is how many rows a value must have to count: a quarter of what is usual.

@@ -228,8 +228,60 @@ func TestTwoKindsOfOneWorld(t *testing.T) {
 			both = append(both, db)
 		}
 		found := declared(t, both[0], both[1], rules.DeclaredReference{At: []string{"guild_log.hero2"}, To: []string{"heroes.id"}})
+		const other = `[[check.reference]] to = "items.id", at = ["guild_log.hero2"], when = { column = "etype", is = [4] }`
+		if r := found["hero2"]; isItem && !slices.Contains(r.Next, other) || strings.Contains(strings.Join(r.Next, ""), rules.OthersPlain) {
+			t.Errorf("what to do: %q, want %s", r.Next, other)
+		}
 		if r, ok := found["hero2"]; ok != isItem || ok && !strings.Contains(r.Message, "where etype is 4, it seems to name something else (perhaps items.id): ") {
 			t.Errorf("items %t: %+v", isItem, found)
+		}
+	}
+}
+
+// One letter in twenty is from a guild, whose numbers are mostly those of heroes as well. There is a reference for each kind, and
+// nobody is told that the others are plain: they would name another world's guild.
+func TestTwoKindsOfLetters(t *testing.T) {
+	var both []*mergetest.Database
+	for seed := uint64(1); seed <= 2; seed++ {
+		db := eventful(fmt.Sprint("w", seed), seed, otherKinds[3].of)
+		withItems(db, seed)
+		rnd := rand.New(rand.NewPCG(seed, 3))
+		for _, row := range db.Rows["items"] { // they are guilds
+			row["id"] = row["id"].(int64) - 5000
+		}
+		for _, row := range db.Rows["guild_log"] {
+			if row["etype"] = int64(1); rnd.IntN(20) == 0 {
+				row["etype"], row["hero2"] = int64(4), db.Rows["items"][rnd.IntN(400)]["id"]
+			}
+		}
+		both = append(both, db)
+	}
+	report := mustCheck(t, rules.Options{Propose: true, Rekey: &rules.Rekey{}}, both...)
+	var file strings.Builder
+	if err := propose.WriteRules(report, &file); err != nil {
+		t.Fatal(err)
+	}
+	const proposed = `  # [[check.reference]]
+  # to = "heroes.id"
+  # at = ["guild_log.hero2"]
+  # when = { column = "etype", is = [1] }
+  # [[check.reference]]
+  # to = "items.id"
+  # at = ["guild_log.hero2"]
+  # when = { column = "etype", is = [4] }
+  # these are all of its rows
+`
+	if !strings.Contains(file.String(), proposed) {
+		t.Errorf("want\n%sin\n%s", proposed, &file)
+	}
+	for _, c := range report.Proposed.Columns {
+		if c.Kinds == nil {
+			continue
+		}
+		for _, g := range c.Kinds.Groups {
+			if g.Value == "4" && (g.Names != "items.id" || len(g.Keys) == 0 || g.Keys[0].Key != "guild_log.n" && g.Keys[0].Key != "items.id" || g.Keys[0].Hits != g.Keys[0].Values) {
+				t.Errorf("letters of guilds: %+v", g)
+			}
 		}
 	}
 }

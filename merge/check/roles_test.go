@@ -133,3 +133,19 @@ func TestHashes(t *testing.T) {
 		t.Errorf("%v, %v, room %d", has, sure, room)
 	}
 }
+
+// A later file that replaces the format of a column says which one it was.
+func TestBeatenFormat(t *testing.T) {
+	bag := func(format string) rules.Declarations {
+		return rules.Declarations{References: []rules.DeclaredReference{{At: []string{"mail.receiver"}, To: []string{"items.id"}, Format: format}}}
+	}
+	names := someNames()
+	names["items"]["id"].Kind, names["mail"]["receiver"].Kind = catalog.KindInteger, catalog.KindText
+	d, err := rules.Declare(rules.Options{Rules: []rules.Declarations{bag("list sep=';' every"), bag("list sep=' ' every")}}, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Beaten) != 1 || !strings.HasSuffix(d.Beaten[0], `, with the format "list sep=';' every"`) {
+		t.Errorf("%q", d.Beaten)
+	}
+}

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -103,8 +104,20 @@ func keyAction(f *Facts, table string) string {
 	}
 	switch rekeying := f.Opts.Rekey != nil && f.Opts.Rekey.Auto; {
 	case f.Counter(table) != nil && !rekeying:
-		return "each world counts these keys by itself: let the merge give them new values (" + verdict.ProposeRules + ")" +
+		return "each world counts these keys by itself: let the merge give them new values: [merge] rekey = true; and declare what refers to them (" + verdict.ProposeRules + ")" +
 			"; or give the keys of all databases but one an offset by hand, together with every column that refers to them: " + verdict.CodeAutoIncrement + " says which"
+	}
+	_, model := f.ModelOf(table)
+	undeclared := slices.DeleteFunc(slices.Clone(model.Key()), func(c string) bool {
+		return f.Declared.Role(table, c).Kind != rules.RoleOpen || rules.ForeignKey(f.Resolved, table, c) || slices.Contains(f.IDColumns(table), c)
+	})
+	switch {
+	case len(model.Key()) == 1 && len(undeclared) == 1 && countsByItself(f, table):
+		return fmt.Sprintf("if each world counts these keys by itself, let the merge give them new values: [[merge.space]] keys = [%s]; and declare what refers to them (%s)",
+			printable.TOML(rules.Place(table, undeclared[0])), verdict.ProposeRules)
+	case len(undeclared) > 0 && f.Opts.Rekey != nil:
+		return fmt.Sprintf("declare %s: what refers to rows that get new keys moves with them, and these keys do then ([[check.reference]]); %s",
+			strings.Join(rules.Qualified(table, undeclared), ", "), verdict.ProposeRules)
 	case countsByItself(f, table):
 		return "if each world counts these keys by itself, let the merge give them new values: declare each in a [[merge.space]], and what refers to it (" + verdict.ProposeRules + ")"
 	}

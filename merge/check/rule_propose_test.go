@@ -83,6 +83,9 @@ func TestProposalsOfDanglingReferences(t *testing.T) {
 				Table: "pets", Column: "owner", Class: verdict.ClassUndecided, To: "characters.guid", Doubt: 0.6,
 				Reason:   "its name suggests it, and its values neither show nor deny it",
 				Evidence: "its name suggests it, and its values neither show nor deny it; 2 of 60 rows without a match, 1 of them with a match in another world",
+				Candidates: []verdict.Candidate{
+					{Key: "characters.guid", Rows: 60, Matched: 58, Elsewhere: 1, Gaps: "silent", Name: "clear", Types: "INT, INT"},
+				},
 			}
 			if diff := cmp.Diff(want, c); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)

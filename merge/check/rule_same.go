@@ -12,7 +12,8 @@ import (
 )
 
 // sameRule proves that tables which are declared the same in every world are so, row
-// by row. Their keys are no conflicts, and to refer to them is the same everywhere.
+// by row. Their keys are no conflicts, and to refer to them is the same everywhere. It doubts
+// columns that are declared shared: see sharedTasks.
 var sameRule = Rule{
 	Codes: []string{verdict.CodeTableDiffers},
 	Tasks: sameTasks,
@@ -35,7 +36,7 @@ func sameTasks(f *Facts) (tasks []Task) {
 			return Found(result), err
 		}})
 	}
-	return tasks
+	return append(tasks, sharedTasks(f)...)
 }
 
 // compareSame compares the rows of a table in all databases, or only some.

@@ -1,8 +1,11 @@
 package check
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 
+	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
 
 	"mergesafe/merge/rules"
@@ -72,9 +75,12 @@ func judgeUnique(f *Facts, table string, u rules.Unique, read *Reading) Outcome 
 	}
 	if why := result.ResolveByRenaming(f.Resolved); why != "" {
 		result.Message += "; [[merge.name]] cannot resolve it: " + why
+	} else if _, model := f.ModelOf(table); model != nil && len(u.Columns) == 1 && model.Column(u.Columns[0]).Kind == catalog.KindText {
+		action = fmt.Sprintf("let the merge give new names: [[merge.name]] at = %s, template = \"{name}.{source}\"; or rename all but one of each, with every column that repeats the name",
+			printable.TOML(rules.Place(table, u.Columns[0])))
 	}
 	if result.Alike = f.Alike[table] && result.Count > 0; result.Alike {
-		action = "declare the table the same if it is the game's own data; otherwise " + verdict.Documented(result.Code).Action
+		action = "declare the table the same if it is the game's own data; otherwise " + cmp.Or(action, verdict.Documented(result.Code).Action)
 	}
 	return Outcome{
 		Findings: []Finding{{Result: result, Action: action}},

@@ -179,7 +179,7 @@ func (r *spaceReader) settle(all []*referenceRead, db *rules.Database) bool {
 				if c.Unsure = c.Unsure || known[i] == nil && (read.to[i] == nil || !read.to[i].Has(n)); read.leads(i, n) {
 					c.resolved(n, values[n])
 				} else {
-					c.dangles(n, values[n])
+					read.dangles(i, n, values[n])
 				}
 			}
 		}
@@ -369,6 +369,11 @@ func (r *spaceReader) addReferences(s *stream.Stream, columns []*rules.MovedColu
 				got.cells[i] = CellsOf(a.Ref.Cells, s)
 			}
 			got.stay = append(got.stay, r.Facts.Cleared(s.DB, a.Ref))
+			left := (*keys.Set)(nil)
+			if s := r.Facts.Stays[s.DB][a.Ref.ToTable]; s != nil {
+				left = s.Keys
+			}
+			got.left = append(got.left, left)
 		}
 		r.takeSets(got, s.DB)
 		reads = append(reads, got)
@@ -515,6 +520,7 @@ type referenceRead struct {
 	to         []*keys.Set              // of each case, those of the column that it names; nil if they are not, or if there are several
 	incomplete bool                     // keys of a space are read later
 	stay       []*keys.Set              // of each case, keys of rows that stay behind, if their reference is cleared
+	left       []*keys.Set              // of each case, keys of rows that stay behind, whatever becomes of their reference
 	cases      []CaseRows
 	later      []later // of each case
 }
@@ -611,7 +617,7 @@ func (r *referenceRead) key(s *stream.Stream, i int, n keys.Integer, row int) {
 		c.resolved(n, 1)
 	case !r.incomplete:
 		c.Unsure = c.Unsure || r.to[i] == nil
-		c.dangles(n, 1)
+		r.dangles(i, n, 1)
 	case l.rows == nil:
 		l.rows = map[keys.Integer]int64{n: 1}
 	case l.rows[n] > 0 || len(l.rows) < HeavyValues:
@@ -639,9 +645,11 @@ func (c *CaseRows) resolved(n keys.Integer, rows int64) {
 	}
 }
 
-func (c *CaseRows) dangles(n keys.Integer, rows int64) {
-	c.Dangling += rows
-	c.watch(n, rows)
+func (r *referenceRead) dangles(i int, n keys.Integer, rows int64) {
+	c := &r.cases[i]
+	if c.Dangling += rows; r.left[i] == nil || !r.left[i].Has(n) { // else it names a row, and gone says what becomes of this one
+		c.watch(n, rows)
+	}
 }
 
 func (c *CaseRows) watch(n keys.Integer, rows int64) {

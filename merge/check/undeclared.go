@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"mergesafe/internal/slice"
@@ -456,7 +457,30 @@ func judgesOpen(f *Facts, table, column string) bool {
 	if f.Rekeyed != nil && f.Moving.Columns[rules.ColumnName{Table: table, Column: column}] != nil {
 		return false // a key of a space, which moves
 	}
-	return !rules.ForeignKey(f.Resolved, table, column) && !f.Follows(table, column)
+	return !rules.ForeignKey(f.Resolved, table, column) && !f.Follows(table, column) && !madeOfDeclared(f, table, column)
+}
+
+// madeOfDeclared reports whether the database makes the values of a column out of others, all of which are declared: it makes them
+// anew of what these hold after the merge.
+func madeOfDeclared(f *Facts, table, column string) bool {
+	_, model := rules.KeyModel(f.Resolved, table)
+	if model == nil || model.Column(column) == nil || model.Column(column).Generated == "" {
+		return false
+	}
+	found := false
+	made, odd := strings.ToLower(model.Column(column).Generated), func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	words := strings.FieldsFunc(made, odd)
+	for _, c := range model.Columns {
+		name := strings.ToLower(c.Name)
+		in := slices.Contains(words, name) || strings.ContainsFunc(name, odd) && strings.Contains(made, name)
+		if c.Name == column || !in {
+			continue
+		}
+		if found = true; judgesOpen(f, table, c.Name) && !onItsWord(f, table, c.Name) {
+			return false
+		}
+	}
+	return found
 }
 
 // onItsWord reports whether a column is said to name no row of a world: it is plain or shared, or plain in the rows

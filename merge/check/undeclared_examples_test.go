@@ -29,6 +29,11 @@ type example struct {
 func TestOpenColumnsOfExamples(t *testing.T) {
 	players := "CREATE TABLE @.players (id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(20) NOT NULL)"
 	items := "CREATE TABLE @.items (id INTEGER NOT NULL PRIMARY KEY, owner_id INTEGER)"
+	made := "CREATE TABLE @.items (id INTEGER NOT NULL PRIMARY KEY, owner_id INTEGER, made INTEGER GENERATED ALWAYS AS (owner_id + 0) STORED)"
+	madeRows := [][]string{
+		{"INSERT INTO @.players VALUES (1,'Ana'),(2,'Bob')", "INSERT INTO @.items (id, owner_id) VALUES (11,1),(12,101),(13,102)"},
+		{"INSERT INTO @.players VALUES (101,'Cid'),(102,'Dan')", "INSERT INTO @.items (id, owner_id) VALUES (111,101),(112,2)"},
+	}
 	letters := "CREATE TABLE @.letters (id INTEGER NOT NULL PRIMARY KEY, whom VARCHAR(20), body VARCHAR(100))"
 	renaming := rules.Options{Renames: []rules.RenamedColumn{{Table: "players", Column: "name", First: true}}}
 	none := map[string]int64{}
@@ -41,6 +46,9 @@ func TestOpenColumnsOfExamples(t *testing.T) {
 			{"INSERT INTO @.players VALUES (1,'Ana'),(2,'Bob')", "INSERT INTO @.items VALUES (11,1),(12,101),(13,102)"},
 			{"INSERT INTO @.players VALUES (101,'Cid'),(102,'Dan')", "INSERT INTO @.items VALUES (111,101),(112,2)"},
 		}},
+		{name: "a column that the database makes of an open one", tables: []string{players, made}, want: verdict.NotVerified, open: map[string]int64{"items.owner_id": 3, "items.made": 3}, rows: madeRows},
+		{name: "a column that the database makes of declared ones", tables: []string{players, made}, want: verdict.Pass, open: none, rows: madeRows,
+			opts: rules.Options{Rules: []rules.Declarations{{Plain: []string{"items.owner_id"}}}}},
 		{name: "a reference to the item itself", tables: []string{items}, want: verdict.NotVerified, open: map[string]int64{"items.owner_id": 1}, rows: [][]string{
 			{"INSERT INTO @.items VALUES (11,12),(12,111)"},
 			{"INSERT INTO @.items VALUES (111,112),(112,NULL)"},

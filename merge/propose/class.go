@@ -1,8 +1,6 @@
 package propose
 
 import (
-	"cmp"
-	"math"
 	"slices"
 
 	"mergesafe/merge/check"
@@ -25,6 +23,7 @@ type judgement struct {
 	to     *space
 	cases  []proposedCase // what it names in some rows; none: to, in all
 	weak   bool           // these only have the range of the keys
+	ranked []rankedTarget // what it may name, the likeliest first
 	kinds  *check.Split   // in other rows than these it seems to name something else
 	score  float64        // of the names
 	doubt  float64        // from 0 to 1
@@ -38,6 +37,7 @@ type traits struct {
 	counted  bool // the database counts it up
 	named    bool // the names speak for it, besides the gaps
 	own      bool // undecided: it may be a key of its own
+	chance   bool // only chance or a reference explains that its rows match
 	inTexts  bool // the keys are inside its texts
 }
 
@@ -120,31 +120,31 @@ func (c *classifier) declaredTarget(e *examined) *space {
 }
 
 // findPersons finds the keys of those who play: most columns with words for people fit
-// them.
+// them, up to the newest, and no other keys match more rows, unless the table is called like one of players.
 func (c *classifier) findPersons() {
 	votes := make(map[*space]float64)
 	for _, e := range c.x.columns {
 		words := nameWords(e.column.Name)
-		if aboutAccounts(words) {
+		if aboutAccounts(words) || !aboutPeople(words) {
 			continue
 		}
-		people := aboutPeople(words)
+		most := int64(0) // rows that some keys match
 		for _, s := range c.roots {
-			if s.Table == e.table && s.Column == e.column.Name {
-				continue
-			}
+			most = max(most, e.pooled(s).own)
+		}
+		for _, s := range c.roots {
+			t := rankedTarget{to: s, pooled: e.pooled(s)}
 			switch a, _ := e.answer(s); {
-			case people && c.declaredTarget(e) == s:
+			case s.Table == e.table && s.Column == e.column.Name:
+			case c.declaredTarget(e) == s, a == fits:
 				votes[s]++
-			case people && a == fits:
-				votes[s]++
-			case people && a == silent && e.rows() > 0:
-				votes[s] += 0.01
+			case a == silent && (t.pooled.own == most || ofPlayers(nouns(s.Table))):
+				votes[s] += 0.01 * t.near() * t.pooled.share()
 			}
 		}
 	}
 	for s := range votes {
-		if aboutPeople(nouns(s.Table)) && !aboutAccounts(nouns(s.Table)) {
+		if ofPlayers(nouns(s.Table)) && !aboutAccounts(nouns(s.Table)) {
 			votes[s] *= 1.5
 		}
 	}
@@ -153,6 +153,14 @@ func (c *classifier) findPersons() {
 			c.persons = s
 		}
 	}
+}
+
+// fewPlayers is how many players a world must have. One with fewer is young: its keys have too few gaps to tell a reference from
+// chance.
+const fewPlayers = 250
+
+func (c *classifier) young() bool {
+	return c.persons != nil && c.persons.size < fewPlayers*int64(len(c.persons.sets))
 }
 
 // score is how much the names say that a column names rows of a space.
@@ -167,22 +175,9 @@ func (c *classifier) score(e *examined, s *space) float64 {
 	return best
 }
 
-// rankedTarget is a space that a column may name.
-type rankedTarget struct {
-	to     *space
-	score  float64
-	pooled fit
-	split  bool
-}
-
-// spans reports whether nearly all values are keys, up to the largest ones, of at least
-// so many keys and values.
-func (t rankedTarget) spans(keys, values int64) bool {
-	return !t.split && t.pooled.share() >= 0.97 && float64(t.pooled.highest) >= 0.9*float64(t.to.highest()) && t.to.size >= keys && t.pooled.distinct >= values
-}
-
-// targets returns the spaces of which the gaps give one answer, the likeliest first.
-func (c *classifier) targets(e *examined, want answer) (all []rankedTarget) {
+// targets returns the spaces that at least half of the rows match, by what the gaps say, the likeliest first.
+func (c *classifier) targets(e *examined) map[answer][]rankedTarget {
+	all := make(map[answer][]rankedTarget)
 	for _, s := range c.roots {
 		if s.Table == e.table && s.Column == e.column.Name {
 			continue
@@ -191,33 +186,13 @@ func (c *classifier) targets(e *examined, want answer) (all []rankedTarget) {
 			continue
 		}
 		pooled := e.pooled(s)
-		if a, split := e.answer(s); a == want && pooled.rows > 0 && s.size > 0 {
-			all = append(all, rankedTarget{s, c.score(e, s), pooled, split})
+		if a, split := e.answer(s); pooled.rows > 0 && s.size > 0 && (a != denied || pooled.share() >= 0.5) {
+			all[a] = append(all[a], rankedTarget{s, c.score(e, s), a, pooled, split})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b rankedTarget) int {
-		named := func(t rankedTarget) int {
-			if t.score >= 2 {
-				return 1
-			}
-			return 0
-		}
-		near := func(t rankedTarget) float64 {
-			return math.Round(10 * float64(t.pooled.highest) / float64(max(1, t.to.highest())))
-		}
-		order := cmp.Or(
-			cmp.Compare(named(b), named(a)),
-		)
-		if order == 0 && want == silent {
-			order = cmp.Compare(b.score, a.score)
-		}
-		return cmp.Or(order,
-			cmp.Compare(math.Round(b.pooled.share()*25), math.Round(a.pooled.share()*25)),
-			cmp.Compare(near(b), near(a)),
-			cmp.Compare(b.score, a.score),
-			cmp.Compare(b.to.size, a.to.size),
-		)
-	})
+	for _, of := range all {
+		slices.SortStableFunc(of, rankedTarget.compare)
+	}
 	return all
 }
 
@@ -242,7 +217,7 @@ func (e *examined) whole(to *space) bool {
 // low, and the worlds have them in common.
 func (c *classifier) thing(e *examined, words []string) bool {
 	if bitsOf(e.column) <= 8 || e.place == inKey || len(e.parts) < 2 || aboutMeasures(words) ||
-		!hasIDWord(words) && !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(thingWords, w) }) {
+		!hasIDWord(words) && !slices.ContainsFunc(words, isThing) {
 		return false
 	}
 	var common, all int
@@ -345,7 +320,11 @@ func doubtAlike(c *classifier) {
 		switch s := c.ownSpace(e); {
 		case j.declared:
 		case j.class == verdict.ClassKey && s != nil && s.alike:
-			c.judged[e] = &judgement{class: verdict.ClassUndecided, doubt: 0.8, traits: traits{own: true}, reason: "a key of a table that looks the same in all databases: is it the game's own data?"}
+			reason := "a key of a table that looks the same in all databases: is it the game's own data?"
+			if s.differs {
+				reason = "all databases have the same keys, but not the same rows: is it the game's own data, of which one world has other settings?"
+			}
+			c.judged[e] = &judgement{class: verdict.ClassUndecided, doubt: 0.8, traits: traits{own: true}, reason: reason}
 		case j.class == verdict.ClassReference && j.to.alike:
 			doubted := *j
 			doubted.class, doubted.doubt = verdict.ClassUndecided, 0.6

@@ -83,7 +83,7 @@ func formOf(s *space) gameid.KeyForm {
 
 func (c *classifier) proposedColumns(e *examined) []verdict.ProposedColumn {
 	j := c.judged[e]
-	p := verdict.ProposedColumn{Table: e.table, Column: e.column.Name, Class: j.class, Doubt: j.doubt, Reason: j.reason, Evidence: c.evidence(e, j), Declared: j.declared, Own: j.own, InTexts: j.inTexts}
+	p := verdict.ProposedColumn{Candidates: c.shown(e, j), Table: e.table, Column: e.column.Name, Class: j.class, Doubt: j.doubt, Reason: j.reason, Evidence: c.evidence(e, j), Declared: j.declared, Own: j.own, InTexts: j.inTexts}
 	if i := slices.IndexFunc(c.x.byName, func(r rules.DeclaredReference) bool { return r.At[0] == e.String() }); i >= 0 && !j.declared {
 		r := c.x.byName[i]
 		p.Class, p.To, p.None, p.Reason, p.Evidence, p.Doubt = verdict.ClassReference, r.To[0], r.None, c.x.reasons[i], c.x.reasons[i], 0.5
@@ -95,7 +95,7 @@ func (c *classifier) proposedColumns(e *examined) []verdict.ProposedColumn {
 		return []verdict.ProposedColumn{p}
 	}
 	if counts := countedBy(c, e); len(counts) > 0 && !j.declared &&
-		(j.class == verdict.ClassPlain || j.class == verdict.ClassUndecided && check.NamedCounter(e.table, e.column.Name)) {
+		(j.class == verdict.ClassPlain || j.class == verdict.ClassUndecided && (j.chance || check.NamedCounter(e.table, e.column.Name))) {
 		p.Reason = fmt.Sprintf("it may count keys: it holds the largest of %s, or a number above it, which the keys of the other worlds would pass", strings.Join(counts, " and of "))
 		evidence := p.Reason
 		if j.class == verdict.ClassUndecided {

@@ -102,7 +102,6 @@ func Explain(ctx context.Context, sources []catalog.Source, opts rules.Options, 
 			if err != nil {
 				return nil, err
 			}
-			v.Keys = keysNamed(x, db, at)
 			e.Values = append(e.Values, *v)
 		}
 	}

@@ -37,9 +37,6 @@ type ValuesOf struct {
 	Frequent []ValueCount `json:"frequent,omitempty"` // those with the most rows
 	Samples  []string     `json:"samples,omitempty"`  // of texts: others, the first that came
 
-	// Keys are the keys that its numbers are, those that most rows name first.
-	Keys []KeysNamed `json:"keys,omitempty"`
-
 	Unread string `json:"unread,omitempty"` // why the values could not be read
 }
 
@@ -49,21 +46,11 @@ type ValueCount struct {
 	Rows  int64  `json:"rows"`
 }
 
-// KeysNamed counts the numbers of a column that are keys of a table: a row has one of them,
-// unless its cells hold several.
-type KeysNamed struct {
-	Key       string `json:"key"`       // "characters.guid"
-	Own       int64  `json:"own"`       // a key of the same database
-	Elsewhere int64  `json:"elsewhere"` // of another one only
-	About     bool   `json:"about,omitempty"`
-}
-
 // The limits of what is shown of a column.
 const (
 	maxExplained   = 1 << 16 // different values that are counted
 	shownFrequent  = 5
 	shownSamples   = 3
-	shownKeys      = 5
 	shownCharacter = 40 // of one value
 )
 
@@ -162,24 +149,4 @@ func showCut(c *catalog.Column, v []byte) string {
 		return text + "…"
 	}
 	return text
-}
-
-// keysNamed counts of what keys the numbers of a column of a database are.
-func keysNamed(x *examination, db *rules.Database, at rules.ColumnName) (all []KeysNamed) {
-	for _, e := range x.columns {
-		if e.table != at.Table || e.column.Name != at.Column {
-			continue
-		}
-		for _, p := range e.parts {
-			for s, f := range p.fits {
-				if p.db == db && f.own+f.elsewhere > 0 {
-					all = append(all, KeysNamed{s.String(), f.own, f.elsewhere, !f.exact})
-				}
-			}
-		}
-	}
-	slices.SortFunc(all, func(a, b KeysNamed) int {
-		return cmp.Or(cmp.Compare(b.Own, a.Own), cmp.Compare(b.Elsewhere, a.Elsewhere), cmp.Compare(a.Key, b.Key))
-	})
-	return all[:min(shownKeys, len(all))]
 }

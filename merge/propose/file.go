@@ -12,6 +12,7 @@ import (
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
+	"mergesafe/merge/check"
 	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
@@ -104,6 +105,7 @@ type lineOf struct {
 	own, inTexts           bool
 	counts                 string // keys
 	kinds                  *verdict.Kinds
+	others                 string // keys that may be meant as well
 }
 
 func (f rulesFile) undecided() {
@@ -120,6 +122,7 @@ func (f rulesFile) undecided() {
 		if len(c.None) > 0 {
 			at.none = ", none = " + printable.Text(verdict.TomlValues(c.None))
 		}
+		at.others = strings.Join(slice.Map(meantAsWell(c), func(k verdict.Candidate) string { return k.Key }), " ")
 		if groups[at] == nil {
 			order = append(order, at)
 		}
@@ -151,12 +154,21 @@ func (f rulesFile) undecided() {
 			if at.inTexts {
 				others = "and a format, which says where they are (mergecheck -h formats); " + others
 			}
+			all := []rules.DeclaredReference{{To: []string{c.To}, At: names, None: c.None, When: c.When}}
 			if at.kinds != nil {
-				others = "and of the other rows a reference of their own, or: others = \"plain\""
+				var rest []string
+				others = "these are all of its rows"
+				if all, rest = at.kinds.References(all[0]); len(rest) > 0 {
+					others = fmt.Sprintf("and where %s is %s a reference of their own; or, if they name nothing, others = \"plain\" in one of these", at.kinds.By, catalog.Few(rest))
+				}
 			}
-			r := rules.DeclaredReference{To: []string{c.To}, At: names, None: c.None, When: c.When}
-			for line := range strings.Lines(verdict.ReferenceTOML(r)) {
-				f.line("  # %s", printable.Text(strings.TrimSuffix(line, "\n")))
+			for _, r := range all {
+				for line := range strings.Lines(verdict.ReferenceTOML(r)) {
+					f.line("  # %s", printable.Text(strings.TrimSuffix(line, "\n")))
+				}
+			}
+			for _, k := range meantAsWell(c) {
+				f.line("  # or to = %s: %s", printable.Text(printable.TOML(k.Key)), check.Nowhere(k.Rows, k.Matched, k.Elsewhere))
 			}
 			f.line("  # %s", others)
 		case at.own && at.to == "":
@@ -175,6 +187,19 @@ func (f rulesFile) undecided() {
 	}
 	f.line("]")
 	f.line("")
+}
+
+// meantAsWell are the other keys that an undecided column may name: with a row for each of its values, or by its name.
+func meantAsWell(c verdict.ProposedColumn) (all []verdict.Candidate) {
+	if c.Own || c.When != nil || c.Kinds != nil || c.InTexts {
+		return nil
+	}
+	for _, k := range c.Candidates {
+		if k.Key != c.To && (k.Misses() == 0 || k.Name == "clear") {
+			all = append(all, k)
+		}
+	}
+	return all
 }
 
 // list writes columns, one line for each table.

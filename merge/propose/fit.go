@@ -209,6 +209,8 @@ const (
 	denied               // they do not
 )
 
+func (a answer) String() string { return [...]string{"silent", "avoided", "hit"}[a] }
+
 func (f fit) answer() answer {
 	if f.rows == 0 {
 		return silent

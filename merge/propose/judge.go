@@ -73,6 +73,8 @@ var clues = []clue{
 		seen: (*look).nameMaySuggest},
 	{why: "it has the name of a key", class: verdict.ClassUndecided, doubt: 0.6, seen: (*look).hasNameOfKey},
 	{why: "it has the range of the keys", class: verdict.ClassUndecided, doubt: 0.5, seen: (*look).spans},
+	{why: "its rows have a match, but there are too few to tell that from chance", class: verdict.ClassUndecided, doubt: 0.5, traits: traits{chance: true},
+		seen: (*look).tooFew},
 	{why: partOfKey, class: verdict.ClassShared, seen: is((*look).inKey)},
 	{why: byChance, class: verdict.ClassPlain, seen: is(func(*look) bool { return true })},
 }
@@ -99,6 +101,7 @@ func (c *classifier) judge(e *examined) *judgement {
 		if j.class == verdict.ClassReference && !j.declared {
 			j.doubt = 1 / (1 + t.pooled.sigmas()) // the clearer the gaps show it, the smaller
 		}
+		l.contest(j)
 		return j
 	}
 	panic("the last clue is always seen")
@@ -122,17 +125,15 @@ type look struct {
 }
 
 func newLook(c *classifier, e *examined) *look {
-	return &look{examined: e, c: c, words: nameWords(e.column.Name), own: c.ownSpace(e), ranked: make(map[answer][]rankedTarget),
+	return &look{examined: e, c: c, words: nameWords(e.column.Name), own: c.ownSpace(e),
 		inside: slices.ContainsFunc(e.parts, func(p examinedPart) bool { return p.inside })}
 }
 
 func (l *look) targets(want answer) []rankedTarget {
-	all, known := l.ranked[want]
-	if !known {
-		all = l.c.targets(l.examined, want)
-		l.ranked[want] = all
+	if l.ranked == nil {
+		l.ranked = l.c.targets(l.examined)
 	}
-	return all
+	return l.ranked[want]
 }
 
 // likeliest returns the first target of which the gaps say this.
@@ -157,7 +158,7 @@ func (l *look) bestNamed() (best rankedTarget) {
 // denied returns the target that the names suggest, though the gaps deny it: half of its rows lead there nevertheless.
 func (l *look) denied(atLeast float64) (rankedTarget, bool) {
 	for _, t := range l.targets(denied) {
-		if t.score >= atLeast && t.pooled.share() >= 0.5 {
+		if t.score >= atLeast {
 			return t, true
 		}
 	}
@@ -226,9 +227,9 @@ func (l *look) countsAndDenied() (t rankedTarget, is bool) {
 
 func (l *look) countsAndNamed() (t rankedTarget, is bool) {
 	if l.counts() && l.inKey() {
-		t, is = l.likeliest(silent)
+		t = l.bestNamed()
 	}
-	return t, is && t.score >= 3 && t.pooled.share() >= 0.9
+	return t, t.score >= 3 && t.pooled.share() >= 0.9
 }
 
 func (l *look) account() bool { return aboutAccounts(l.words) }
@@ -276,7 +277,7 @@ func (l *look) nameSuggests() (rankedTarget, bool) {
 
 func (l *look) nameMaySuggest() (rankedTarget, bool) {
 	t := l.bestNamed()
-	measure := aboutMeasures(l.words) && !hasIDWord(l.words)
+	measure := aboutMeasures(l.words) && !hasIDWord(l.words) && !(l.c.young() && t.named() && t.whole()) // ally_rank, beside a table of ranks
 	return t, t.score >= 1 && !measure && !(t.score < 2 && t.pooled.unlikely())
 }
 
@@ -287,6 +288,18 @@ func (l *look) hasNameOfKey() (rankedTarget, bool) {
 }
 
 func (l *look) spans() (rankedTarget, bool) { return l.spanning(200, 50) }
+
+// tooFew returns the first target that nearly every row of a young world matches, where the gaps tell nothing: its persons, or one up
+// to whose largest keys the values reach.
+func (l *look) tooFew() (rankedTarget, bool) {
+	for _, t := range l.targets(silent) {
+		reaches := t.near() >= 0.9 || t.to == l.c.persons && t.near() >= 0.5 || slices.ContainsFunc(l.words, isThing)
+		if t.pooled.share() >= 0.9 && l.c.young() && reaches && !aboutMeasures(l.words) {
+			return t, true
+		}
+	}
+	return rankedTarget{}, false
+}
 
 // spanning returns the first target of which nearly all values are keys, up to the largest ones.
 func (l *look) spanning(keys, values int64) (rankedTarget, bool) {

@@ -14,16 +14,18 @@ var idWords = []string{"id", "guid", "uid", "uuid", "no", "ids", "guids", "aid",
 // generalKeys are names of keys that say nothing of what they are keys of.
 var generalKeys = append([]string{"key", "entry", "index", "number", "name", "nr", "num", "code"}, idWords...)
 
+// playerWords are words for those who play.
+var playerWords = []string{"character", "characters", "char", "chr", "player", "role", "user", "hero", "avatar", "toon"}
+
 // peopleWords are words for those who play, and for the parts that they play.
-var peopleWords = []string{
-	"character", "characters", "char", "chr", "player", "role", "user", "hero", "avatar", "toon",
+var peopleWords = append([]string{
 	"owner", "leader", "master", "founder", "captain", "creator", "crafter", "maker", "author", "poster", "writer",
 	"sender", "receiver", "recipient", "addressee", "giver", "from", "seller", "buyer", "bidder", "highestbidder", "vendor", "donor",
 	"killer", "victim", "attacker", "winner", "loser", "target", "looter", "caster", "opponent", "challenger",
 	"member", "friend", "buddy", "partner", "spouse", "husband", "wife", "father", "mother", "child", "mentor", "senior", "junior",
 	"invitee", "inviter", "applicant", "reporter", "reported", "assigned", "closed", "resolved", "banned", "banner", "signer",
 	"cid",
-}
+}, playerWords...)
 
 // measureWords are the last words of names of columns that measure or count something.
 var measureWords = []string{
@@ -37,6 +39,8 @@ var measureWords = []string{
 
 // thingWords are words for what games count and often keep without a table.
 var thingWords = []string{"party", "group", "raid", "team", "family", "clan", "alliance", "squad", "convoy", "fleet", "lobby", "room", "match", "session", "channel", "instance", "messenger", "battle"}
+
+func isThing(word string) bool { return slices.Contains(thingWords, word) }
 
 // aboutMeasures reports whether a column is called like one that counts something.
 func aboutMeasures(words []string) bool {
@@ -108,6 +112,11 @@ func aboutPeople(words []string) bool {
 	return len(head) > 0 && slices.ContainsFunc(check.Singulars(head[len(head)-1]), func(s string) bool {
 		return slices.ContainsFunc(peopleWords, func(w string) bool { return s == w || len(w) >= 5 && strings.HasSuffix(s, w) })
 	})
+}
+
+// ofPlayers reports whether a table is called like one of those who play.
+func ofPlayers(nouns []string) bool {
+	return slices.ContainsFunc(nouns, func(w string) bool { return slices.Contains(playerWords, w) })
 }
 
 // aboutAccounts reports whether a column is called like one that names an account.

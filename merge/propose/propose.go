@@ -17,13 +17,14 @@ import (
 // space is a column of keys, each of one row, that other columns may name.
 type space struct {
 	check.Candidate
-	counts bool // the database counts it up
-	size   int64
-	root   *space // another whose rows these belong to, one to one; nil: none
-	same   bool   // in all databases: they are of the game's own data
-	alike  bool   // the table looks the same in all databases, and nobody has said that it is
-	runs   bool   // keys were deleted in runs, so that low numbers may all be keys, or none
-	sets   map[*rules.Database]*check.KeySet
+	counts  bool // the database counts it up
+	size    int64
+	root    *space // another whose rows these belong to, one to one; nil: none
+	same    bool   // in all databases: they are of the game's own data
+	alike   bool   // the table looks the same in all databases, and nobody has said that it is
+	differs bool   // alike, but only its keys are the same
+	runs    bool   // keys were deleted in runs, so that low numbers may all be keys, or none
+	sets    map[*rules.Database]*check.KeySet
 }
 
 func (s *space) String() string { return rules.Place(s.Table, s.Column) }
@@ -166,8 +167,17 @@ func proposeKeys(ctx context.Context, f *check.Facts, r *check.Reader, x *examin
 					s.runs = s.runs || set.Integers.InRuns()
 				}
 			}
-			s.same = f.Same[table] || !counted && sameInAll(s.sets) // what the database counts up, each world counts by itself
-			s.alike = f.Alike[table] && !s.same
+			s.same, s.alike = f.Same[table], f.Alike[table] && !f.Same[table]
+			if !s.same && !counted && sameInAll(s.sets) { // what the database counts up, each world counts by itself
+				read := slices.Contains(f.Tables, table)
+				if read {
+					var err error
+					if s.same, err = sameRows(ctx, f, r, table); err != nil {
+						return err
+					}
+				}
+				s.alike, s.differs = !s.same, read && !s.same
+			}
 			if s.size > 0 {
 				x.spaces = append(x.spaces, s)
 			}
@@ -215,6 +225,19 @@ func sameInAll(sets map[*rules.Database]*check.KeySet) bool {
 		}
 	}
 	return len(sets) > 1 && first.Integers.Gaps() > 0
+}
+
+// sameRows reports whether all rows of a table are the same in all databases.
+func sameRows(ctx context.Context, f *check.Facts, r *check.Reader, table string) (bool, error) {
+	first := ""
+	for db := range f.Having(table) {
+		sum, _, unread, err := r.Contents(ctx, db, table, nil)
+		if err != nil || unread != "" || first != "" && sum != first {
+			return false, err
+		}
+		first = sum
+	}
+	return true, nil
 }
 
 // numeric reports whether a column may hold whole numbers.

@@ -31,6 +31,7 @@ func WriteExplanation(w io.Writer, e *propose.Explanation) error {
 	t.WriteString("\nWhat it seems to be, by this table and the keys of all others\n")
 	for _, p := range e.Proposed {
 		t.wrapped(2, "", proposedText(p))
+		t.candidates(p.Candidates)
 		t.kinds(p.Kinds)
 	}
 	if e.NotProposed != "" {
@@ -81,6 +82,23 @@ func proposedText(p verdict.ProposedColumn) string {
 	return text
 }
 
+// candidates writes what speaks for each key that a column may name.
+func (t *text) candidates(all []verdict.Candidate) {
+	if len(all) == 0 {
+		return
+	}
+	rows := [][]string{{"it may name", "matched", "misses", "of another", "gaps", "name", "types"}}
+	for _, c := range all {
+		about := ""
+		if c.About {
+			about = "about "
+		}
+		rows = append(rows, []string{printable.Text(c.Key), about + printable.Number(c.Matched), about + printable.Number(c.Misses()), printable.Number(c.Elsewhere), c.Gaps, c.Name, c.Types})
+	}
+	right := columns.Column{Right: true}
+	t.lines(4, columns.Lines(rows, columns.Column{}, right, right, right))
+}
+
 // kinds writes what a column names by the value of another column.
 func (t *text) kinds(k *verdict.Kinds) {
 	if k == nil {
@@ -90,7 +108,10 @@ func (t *text) kinds(k *verdict.Kinds) {
 	for _, g := range k.Groups {
 		seems := ""
 		if slices.Contains(k.Other, g.Value) {
-			seems = "something else"
+			hits := slice.Map(g.Keys, func(h verdict.KeyHits) string {
+				return fmt.Sprintf("%s %d of %d values", printable.Text(h.Key), h.Hits, h.Values)
+			})
+			seems = cmp.Or(printable.Text(g.Names), "something else") + ": " + cmp.Or(strings.Join(hits, ", "), "no key of another table")
 		}
 		value := quotedText(printable.Text(g.Value))
 		if g.Null {
@@ -129,13 +150,6 @@ func (t *text) values(v propose.ValuesOf) {
 	samples := slice.Map(v.Samples, quotedText)
 	if len(samples) > 0 {
 		t.wrapped(2, "others: ", strings.Join(samples, ", "))
-	}
-	for _, k := range v.Keys {
-		about := ""
-		if k.About {
-			about = "about "
-		}
-		t.wrapped(2, "keys of "+k.Key+": ", fmt.Sprintf("%s%s of this database, %s of another only", about, printable.Count(k.Own, "number", "numbers"), printable.Number(k.Elsewhere)))
 	}
 }
 

@@ -221,9 +221,17 @@ func (d *Declared) say(at ColumnName, r *role) error {
 }
 
 func (d *Declared) beat(at ColumnName, r, old *role) {
-	if old.Source.File != r.Source.File {
-		d.Beaten = append(d.Beaten, fmt.Sprintf("%s: %s counts, not %s", at, r.Source.text, old.Source.text))
+	if old.Source.File == r.Source.File {
+		return
 	}
+	said := fmt.Sprintf("%s: %s counts, not %s", at, r.Source.text, old.Source.text)
+	for _, theirs := range old.References {
+		format := theirs.Declared.Format
+		if format != "" && !slices.ContainsFunc(r.References, func(mine *Ref) bool { return mine.Declared.Format == format }) {
+			said += fmt.Sprintf(", with the format %q", format)
+		}
+	}
+	d.Beaten = append(d.Beaten, said)
 }
 
 // keepOtherRows keeps the references of earlier files that are for other rows than those of later

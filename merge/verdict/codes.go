@@ -229,10 +229,10 @@ var codes = []Code{
 	},
 	{
 		Code:       CodeTableDiffers,
-		Meaning:    "a table that is declared the same in every database differs",
+		Meaning:    "a table or column that is declared the same in every database differs",
 		Counts:     "databases whose rows are not those of the first world",
 		Action:     "make the rows equal, or remove the table from the [[merge.table]] with the policy same, or its keys from keep",
-		Unverified: "compare the rows in another way",
+		Unverified: "compare the rows in another way; if a shared column means something else in each world, declare it a reference to a [[merge.space]]",
 	},
 	{
 		Code:       CodeReferenceRebind,

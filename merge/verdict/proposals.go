@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -78,6 +79,9 @@ type ProposedColumn struct {
 	When *rules.When `json:"when,omitempty"`
 	None []string    `json:"none,omitempty"`
 
+	// Candidates are the keys that the column may name, the likeliest first.
+	Candidates []Candidate `json:"candidates,omitempty"`
+
 	// Own says that an undecided column may be a key of its own, and not a reference to the
 	// rows that To names.
 	Own bool `json:"own_key,omitempty"`
@@ -102,6 +106,22 @@ type ProposedColumn struct {
 	Declared bool `json:"declared,omitempty"`
 }
 
+// Candidate is a key that a column may name, and what speaks for it.
+type Candidate struct {
+	Key       string `json:"key"`             // "characters.guid"
+	Rows      int64  `json:"rows"`            // with a value that may name something
+	Matched   int64  `json:"matched"`         // of these, with a row of their own database
+	Elsewhere int64  `json:"elsewhere"`       // without a match, but with a row of another database
+	About     bool   `json:"about,omitempty"` // the figures are of a sample
+
+	Gaps  string `json:"gaps"`  // what the gaps in the keys say: "avoided", "hit" or "silent"
+	Name  string `json:"name"`  // what the names say: "clear", "perhaps" or "no"
+	Types string `json:"types"` // of the column and of the key
+}
+
+// Misses are the rows without a match.
+func (c Candidate) Misses() int64 { return c.Rows - c.Matched }
+
 // Kinds are the rows of a column by the value of another column, By: those where it has one of Is name a key, and those
 // where it has one of Other seem to name something else.
 type Kinds struct {
@@ -118,6 +138,43 @@ type Kind struct {
 	Rows      int64  `json:"rows"`
 	Own       int64  `json:"own"`       // with a key of their own database
 	Elsewhere int64  `json:"elsewhere"` // with a key of another database only
+
+	// Names is the key of another table that these rows clearly name; "": none. Keys are those of other tables that their
+	// values are, the most hits first.
+	Names string    `json:"names,omitempty"`
+	Keys  []KeyHits `json:"keys,omitempty"`
+}
+
+// KeyHits is how many values of some rows are keys of a table in their own database, of those that were looked at.
+type KeyHits struct {
+	Key    string `json:"key"`
+	Hits   int64  `json:"hits"`
+	Values int64  `json:"values"`
+}
+
+// References are the references of a column to some key that its rows by [Kinds.By] make: that of [Kinds.Is], and one for each key
+// that other rows clearly name. rest are the values of the rows that are left.
+func (k *Kinds) References(r rules.DeclaredReference) (all []rules.DeclaredReference, rest []string) {
+	all = append(all, r)
+	for _, g := range k.Groups {
+		if !slices.Contains(k.Other, g.Value) {
+			continue
+		}
+		i := slices.IndexFunc(all[1:], func(r rules.DeclaredReference) bool { return r.To[0] == g.Names }) + 1
+		switch {
+		case g.Names == "" || g.Null:
+			rest = append(rest, g.Value)
+		case i == 0:
+			all = append(all, rules.DeclaredReference{To: []string{g.Names}, At: r.At, When: &rules.When{Column: k.By, Is: []string{g.Value}}})
+		default:
+			all[i].When.Is = append(all[i].When.Is, g.Value)
+		}
+	}
+	for _, other := range all[1:] {
+		slices.Sort(other.When.Is)
+	}
+	slices.Sort(rest)
+	return all, rest
 }
 
 // TOML writes the proposal as text for config.toml, below its evidence as a comment. It
@@ -154,6 +211,12 @@ func ReferenceTOML(r rules.DeclaredReference) string {
 		b.WriteString(WhenTOML(r.When) + "\n")
 	}
 	return b.String()
+}
+
+// ReferenceLine writes a reference in one line, for advice.
+func ReferenceLine(r rules.DeclaredReference) string {
+	head, rest, _ := strings.Cut(strings.TrimSpace(ReferenceTOML(r)), "\n")
+	return head + " " + strings.ReplaceAll(rest, "\n", ", ")
 }
 
 // WhenTOML writes a condition as the rules have it.

@@ -93,7 +93,7 @@ func TestCatalogSQLite(t *testing.T) {
 			{Name: "indexed",
 				Columns: []catalog.Column{{Name: "a", Type: "INT", Kind: catalog.KindInteger, Nullable: true}, {Name: "b", Type: "TEXT", Kind: catalog.KindText, Nullable: true, Collation: "BINARY"}, {Name: "g", Type: "", Kind: catalog.KindAny, Nullable: true, Generated: "a + (1)"}},
 				Uniques: []catalog.Unique{
-					{Name: "expression", Columns: []string{"a"}, Unclear: "it covers an expression"},
+					{Name: "expression", Columns: []string{"a", "(an expression)"}, Unclear: "it covers an expression"},
 					{Name: "folded", Columns: []string{"b"}, Unclear: "it compares b under NOCASE, the column under BINARY"},
 					{Name: "part", Columns: []string{"a"}, Unclear: "it covers only some of the rows"},
 					{Name: "plain", Columns: []string{"g", "b"}},

@@ -56,7 +56,7 @@ func check(root *strict.Section, file string, reviewed *rules.Reviewed, r *Rules
 			need(s, "at", `want the key, such as %s = "characters.guid"`)
 			need(s, "by", `want an expression that computes the server of its world, such as `+
 				`%s = "id / 10_000_000 %% 10_000"`)
-			key := rules.WorldKey{At: s.Text("at", place), Value: s.Text("by", expression), File: file, Line: s.Line("")}
+			key := rules.WorldKey{At: strings.Join(one(s, "at", place), ""), Value: s.Text("by", expression), File: file, Line: s.Line("")}
 			o.Worlds = append(o.Worlds, key)
 		})
 	})
@@ -73,7 +73,7 @@ func account(s *strict.Section, file, table, column string) rules.AccountColumn 
 // reference reads one [[check.reference]].
 func reference(s *strict.Section, file string) (r rules.DeclaredReference) {
 	r.File, r.Line = file, s.Line("")
-	r.To, r.At = s.OneOrMore("to", placeOrJoint), s.Texts("at", placeOrJoint)
+	r.To, r.At = s.OneOrMore("to", placeOrJoint), s.OneOrMore("at", placeOrJoint)
 	r.None, r.Dangling = s.Values("none"), s.Values("dangling")
 	r.When = when(s)
 	r.Others = s.Text("others", others)
@@ -120,7 +120,7 @@ func follower(s *strict.Section, file string) (all []merge.NameCopy) {
 	if len(to) > 1 {
 		s.Problem("to", "names several columns beside by: want one")
 	}
-	for _, text := range s.Texts("at", exact) {
+	for _, text := range s.OneOrMore("at", exact) {
 		c := merge.NameCopy{Key: by, File: file, Line: s.Line("")}
 		c.Table, c.Column = split(text)
 		c.OfTable, c.OfColumn = split(strings.Join(to[:min(1, len(to))], ""))

@@ -79,9 +79,18 @@ func placeOrJoint(s string) string {
 	return place(s)
 }
 
+// one reads a key that names one thing: a text or, as everywhere, a list, of one text.
+func one(s *strict.Section, key string, check func(string) string) []string {
+	all := s.OneOrMore(key, check)
+	if len(all) > 1 {
+		s.Problem(key, "names %d: want one, and a table of its own for each other", len(all))
+	}
+	return all[:min(1, len(all))]
+}
+
 // columnAt reads which column a section is about.
 func columnAt(s *strict.Section) (table, column string) {
-	table, columns := among(s, []string{s.Text("at", exact)})
+	table, columns := among(s, one(s, "at", exact))
 	return table, strings.Join(columns, "")
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"strings"
 
 	"mergesafe/internal/strict"
 	"mergesafe/merge"
@@ -19,7 +20,7 @@ func counter(s *strict.Section) rules.CounterRow {
 		s.Lacks("when", `want the rows that the counter covers, such as when = { column = "name", is = ["item"] }`)
 	}
 	c := rules.CounterRow{
-		At: s.Text("at", strict.Label), Space: s.Text("to", strict.Label),
+		At: strings.Join(one(s, "at", strict.Label), ""), Space: s.Text("to", strict.Label),
 		When: when(s), Others: s.Text("others", others),
 	}
 	s.Only("others", rules.OthersPlain)

@@ -46,7 +46,7 @@ func fields(path string, t reflect.Type) []string {
 // indented by two spaces more than the field that contains it.
 func Documented(text string) []string {
 	var all, above []string
-	for _, m := range regexp.MustCompile(`(?m)^((?:  ){1,5})\.?([a-z_0-9]+(?:\[\])*)( |$)`).FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^((?:  ){1,6})\.?([a-z_0-9]+(?:\[\])*)( |$)`).FindAllStringSubmatch(text, -1) {
 		depth := len(m[1])/2 - 1
 		above = append(above[:depth], m[2])
 		all = append(all, strings.Join(above, "."))

@@ -1,0 +1,28 @@
+-- A browser game of planets and fleets, made up. Its tables are written as such games write them: short names, hardly a foreign key.
+CREATE TABLE users (id INTEGER PRIMARY KEY AUTOINCREMENT, username VARCHAR(32) NOT NULL, email VARCHAR(64) NOT NULL, ally_id INT NOT NULL DEFAULT 0, ally_rank INT NOT NULL DEFAULT 0, id_planet INT NOT NULL DEFAULT 0, current_planet INT NOT NULL DEFAULT 0, galaxy INT NOT NULL, system INT NOT NULL, onlinetime INT NOT NULL, dark_matter INT NOT NULL, invited_by INT NOT NULL DEFAULT 0);
+CREATE TABLE planets (id INTEGER PRIMARY KEY AUTOINCREMENT, name VARCHAR(20) NOT NULL, id_owner INT NOT NULL, galaxy INT NOT NULL, system INT NOT NULL, planet INT NOT NULL, id_luna INT NOT NULL DEFAULT 0, last_update INT NOT NULL, image VARCHAR(32) NOT NULL, diameter INT NOT NULL, field_max INT NOT NULL, metal INT NOT NULL, crystal INT NOT NULL);
+CREATE TABLE planet_stock (planet INT NOT NULL, element INT NOT NULL, amount INT NOT NULL, PRIMARY KEY (planet, element));
+CREATE TABLE moons (luna_id INTEGER PRIMARY KEY AUTOINCREMENT, luna_owner INT NOT NULL, parent_planet INT NOT NULL, jump_gate INT NOT NULL);
+CREATE TABLE elements (element_id INTEGER PRIMARY KEY, label VARCHAR(24) NOT NULL, class INT NOT NULL, metal INT NOT NULL);
+CREATE TABLE buddy (id INTEGER PRIMARY KEY AUTOINCREMENT, sender INT NOT NULL, owner INT NOT NULL, active INT NOT NULL, text VARCHAR(64) NOT NULL);
+CREATE TABLE alliance (id INTEGER PRIMARY KEY AUTOINCREMENT, ally_name VARCHAR(32) NOT NULL, ally_tag VARCHAR(8) NOT NULL, ally_owner INT NOT NULL, ally_members INT NOT NULL, ally_points INT NOT NULL);
+CREATE TABLE alliance_ranks (rank_id INTEGER PRIMARY KEY AUTOINCREMENT, ally INT NOT NULL, title VARCHAR(20) NOT NULL, rights INT NOT NULL);
+CREATE TABLE alliance_requests (id INTEGER PRIMARY KEY AUTOINCREMENT, ally_id INT NOT NULL, user_id INT NOT NULL, text VARCHAR(64) NOT NULL, time INT NOT NULL);
+CREATE TABLE diplomacy (id INTEGER PRIMARY KEY AUTOINCREMENT, ally_1 INT NOT NULL, ally_2 INT NOT NULL, level INT NOT NULL, request_time INT NOT NULL);
+CREATE TABLE fleets (fleet_id INTEGER PRIMARY KEY AUTOINCREMENT, fleet_owner INT NOT NULL, fleet_target_owner INT NOT NULL, fleet_start_id INT NOT NULL, fleet_end_id INT NOT NULL, fleet_mission INT NOT NULL, fleet_amount INT NOT NULL, fleet_group INT NOT NULL DEFAULT 0, start_time INT NOT NULL, arrival INT NOT NULL);
+CREATE TABLE fleet_ships (fleet INT NOT NULL, ship INT NOT NULL, count INT NOT NULL, PRIMARY KEY (fleet, ship));
+CREATE TABLE fleet_event (fleetID INT NOT NULL PRIMARY KEY, time INT NOT NULL, locked INT NOT NULL);
+CREATE TABLE aks (id INTEGER PRIMARY KEY AUTOINCREMENT, name VARCHAR(20) NOT NULL, target INT NOT NULL, arrives INT NOT NULL);
+CREATE TABLE users_to_acs (userID INT NOT NULL, acsID INT NOT NULL, PRIMARY KEY (userID, acsID));
+CREATE TABLE reports (rid INTEGER PRIMARY KEY AUTOINCREMENT, attacker INT NOT NULL, defender INT NOT NULL, planet_id INT NOT NULL, rounds INT NOT NULL, time INT NOT NULL, debris INT NOT NULL);
+CREATE TABLE topkb (id INTEGER PRIMARY KEY AUTOINCREMENT, report INT NOT NULL, units INT NOT NULL, result INT NOT NULL);
+CREATE TABLE messages (message_id INTEGER PRIMARY KEY AUTOINCREMENT, message_owner INT NOT NULL, message_sender INT NOT NULL, message_time INT NOT NULL, message_type INT NOT NULL, subject VARCHAR(40) NOT NULL);
+CREATE TABLE notes (id INTEGER PRIMARY KEY AUTOINCREMENT, owner INT NOT NULL, time INT NOT NULL, priority INT NOT NULL, title VARCHAR(32) NOT NULL);
+CREATE TABLE statpoints (id_owner INT NOT NULL, id_ally INT NOT NULL, stat_type INT NOT NULL, total_rank INT NOT NULL, total_points INT NOT NULL, tech_points INT NOT NULL, PRIMARY KEY (id_owner, stat_type));
+CREATE TABLE banned (id INTEGER PRIMARY KEY AUTOINCREMENT, who INT NOT NULL, author INT NOT NULL, longer INT NOT NULL, theme VARCHAR(40) NOT NULL);
+CREATE TABLE ticket (ticketID INTEGER PRIMARY KEY AUTOINCREMENT, ownerID INT NOT NULL, categoryID INT NOT NULL, subject VARCHAR(40) NOT NULL, status INT NOT NULL);
+CREATE TABLE ticket_answer (answerID INTEGER PRIMARY KEY AUTOINCREMENT, ticketID INT NOT NULL, ownerID INT NOT NULL, message VARCHAR(60) NOT NULL, time INT NOT NULL);
+CREATE TABLE ticket_category (categoryID INTEGER PRIMARY KEY, name VARCHAR(20) NOT NULL);
+CREATE TABLE trade (offer INTEGER PRIMARY KEY AUTOINCREMENT, seller INT NOT NULL, buyer INT NOT NULL, from_planet INT NOT NULL, amount INT NOT NULL, price INT NOT NULL);
+CREATE TABLE research (user INT NOT NULL, tech INT NOT NULL, level INT NOT NULL, PRIMARY KEY (user, tech));
+CREATE TABLE queue (id INTEGER PRIMARY KEY AUTOINCREMENT, planet_id INT NOT NULL, user_id INT NOT NULL, element INT NOT NULL, level INT NOT NULL, end_time INT NOT NULL);
