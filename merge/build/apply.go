@@ -104,7 +104,9 @@ func apply(ctx context.Context, r *job.Run, state record.State) error {
 		{"making the new database", func(ctx context.Context) error { return beginRecord(ctx, r) }},
 		{"closing the new database to the game", func(ctx context.Context) error { return bringRecords(ctx, r) }},
 		{"fencing the worlds", func(ctx context.Context) error {
-			first.Drop() // it read what is written now
+			for _, w := range r.Worlds {
+				w.Drop() // they read what is written now
+			}
 			if r.Opts.Try {
 				return nil
 			}

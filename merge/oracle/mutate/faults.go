@@ -1,4 +1,4 @@
-package mutate
+package main
 
 import "mergesafe/internal/mutant"
 

@@ -5,7 +5,7 @@
 // A fault is a text of a source file that is replaced by another one. The compiler reads the changed file in its place
 // (go build -overlay), so that the tree stays as it is. Each is looked for twice: as the program runs, where its own
 // proof may find it first, and without that proof, where the reference alone does.
-package mutate
+package main
 
 import (
 	"flag"
