@@ -122,6 +122,9 @@ func TestAdviceIsFollowed(t *testing.T) {
 			check := func(args []string) (open []verdict.Result) {
 				r := reportOf(t, append(slices.Clone(args), "sqlite:"+filepath.Join(dir, "s1.db"), "sqlite:"+filepath.Join(dir, "s2.db"))...)
 				for _, result := range r.Results {
+					if c.code == verdict.CodeReferenceSevered && result.Code == verdict.CodeKeyNobody && result.Verdict != verdict.Pass {
+						t.Errorf("rows that stay behind are taken for nobody: %q", result.Next) // gone is the way, and not none
+					}
 					if result.Code == c.code && result.Verdict != verdict.Pass && !result.Allowed {
 						open = append(open, result)
 					}
