@@ -13,7 +13,7 @@ import (
 
 // A module outside of this one uses the packages with the commands that README.md
 // shows: it runs the program of docs/new-games.md, and merges two worlds with the example of
-// package transfer.
+// package merge.
 func TestOutside(t *testing.T) {
 	servertest.NotShort(t)
 	checkout, err := filepath.Abs("../..")

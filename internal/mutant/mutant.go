@@ -6,6 +6,7 @@ package mutant
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -39,15 +40,12 @@ func Run(faults []Fault, only, pkg string, look Look) error {
 	if err != nil {
 		return err
 	}
-	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
+	b, err := newBuilder()
+	if err == nil {
+		err = Check(faults)
+	}
 	if err != nil {
 		return err
-	}
-	b := &builder{root: strings.TrimSpace(string(root))}
-	for _, f := range faults {
-		if _, err := b.changed(&f); err != nil {
-			return err
-		}
 	}
 	if b.folder, err = os.MkdirTemp("", "mutant"); err != nil {
 		return err
@@ -82,6 +80,25 @@ func Run(faults []Fault, only, pkg string, look Look) error {
 		return fmt.Errorf("%d faults were not found", missed)
 	}
 	return nil
+}
+
+// Check makes sure that the text of each fault is there once. Its error names all others.
+func Check(faults []Fault) error {
+	b, err := newBuilder()
+	if err != nil {
+		return err
+	}
+	var problems []error
+	for _, f := range faults {
+		_, err := b.changed(&f)
+		problems = append(problems, err)
+	}
+	return errors.Join(problems...)
+}
+
+func newBuilder() (*builder, error) {
+	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
+	return &builder{root: strings.TrimSpace(string(root))}, err
 }
 
 // builder builds tests with faults in them.

@@ -71,7 +71,7 @@ func fateOf(p *plan.Plan, r *plan.Rename) Fate {
 func EachFateOf(ctx context.Context, p *plan.Plan, worlds []world.Database, table, column string, codecs keys.Codecs, each func(Fate) error) error {
 	table = p.TableName(table)
 	if t := p.Table(table); t == nil || t.Only {
-		return fmt.Errorf("transfer: no rows of a table %q come by the plan but those of %q", table, p.Worlds[0].Name)
+		return fmt.Errorf("merge: no rows of a table %q come by the plan but those of %q", table, p.Worlds[0].Name)
 	}
 	if err := p.Needs(codecs); err != nil {
 		return err
@@ -94,11 +94,11 @@ func EachFateOf(ctx context.Context, p *plan.Plan, worlds []world.Database, tabl
 	s.Close()
 	l := r.Layouts[table]
 	if l == nil {
-		return fmt.Errorf("transfer: %q has no table %q any more: plan again", p.Worlds[0].Name, table)
+		return fmt.Errorf("merge: %q has no table %q any more: plan again", p.Worlds[0].Name, table)
 	}
 	f := &fates{Run: r, layout: l, at: slices.Index(l.Columns, column), each: each}
 	if f.at < 0 {
-		return fmt.Errorf("transfer: table %q has no column %q whose values are copied", table, column)
+		return fmt.Errorf("merge: table %q has no column %q whose values are copied", table, column)
 	}
 	for i, w := range p.Worlds {
 		if i > 0 {
@@ -108,7 +108,7 @@ func EachFateOf(ctx context.Context, p *plan.Plan, worlds []world.Database, tabl
 			err = f.stayed(ctx, i)
 		}
 		if err != nil {
-			return fmt.Errorf("transfer: the rows of table %q of %q: %w", table, w.Name, err)
+			return fmt.Errorf("merge: the rows of table %q of %q: %w", table, w.Name, err)
 		}
 	}
 	for i := range p.Renames {

@@ -37,7 +37,7 @@ type Opened struct {
 }
 
 // ErrNotProved says that the new database was not found to be as planned: see [Opened.Proof].
-var ErrNotProved = errors.New("transfer: the new database is not as planned, and stays closed")
+var ErrNotProved = errors.New("merge: the new database is not as planned, and stays closed")
 
 // Open proves that the new database is as planned, as [prove.Verify] does, and opens it: the fences of the worlds say
 // so, the gate is lifted, and the events are enabled last. The worlds stay fenced.

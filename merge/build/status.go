@@ -66,7 +66,7 @@ func LookUp(ctx context.Context, plan *plan.Plan, into world.Database, worlds []
 	r.New.Writes = false
 	s, err := status(ctx, r)
 	if err != nil {
-		return nil, fmt.Errorf("transfer: status: %w", err)
+		return nil, fmt.Errorf("merge: status: %w", err)
 	}
 	return s, nil
 }

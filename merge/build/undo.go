@@ -268,7 +268,7 @@ func (u *undo) nothing(ctx context.Context) error {
 	ends := []undoAction{{"lifting the fences", func(ctx context.Context, u *undo) error { return LiftFences(ctx, u.Run) }}}
 	switch {
 	case say == "":
-		return fmt.Errorf("transfer: %w: there is no database %q of the merge %s, and no world has its fence: nothing is to be undone", record.ErrNoMerge, u.New.Name, u.Plan.ID)
+		return fmt.Errorf("merge: %w: there is no database %q of the merge %s, and no world has its fence: nothing is to be undone", record.ErrNoMerge, u.New.Name, u.Plan.ID)
 	case say == record.StateOpening && !u.force:
 		return u.each(ctx, []undoAction{{"looking at the fences", func(ctx context.Context, u *undo) error { return Lost(ctx, u.Run, "undo") }}})
 	case say == record.StateOpening:

@@ -53,7 +53,7 @@ func (m *meter) rests(pause func(context.Context) error) func(context.Context) e
 	}
 }
 
-// report is what package transfer tells.
+// report is what package merge tells.
 func (m *meter) report(p merge.Progress) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

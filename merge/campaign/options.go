@@ -32,7 +32,7 @@ type Options struct {
 	Basis string
 
 	// Work are the options of carrying merges out. Progress, Retrying and Codecs are
-	// the runner's own; Pause is called between batches, as in package transfer.
+	// the runner's own; Pause is called between batches, as in package merge.
 	Work merge.Options
 
 	// Rest is how long Work.Pause rests before a batch: it is part of the time that is left.

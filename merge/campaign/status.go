@@ -88,7 +88,7 @@ type MergeStatus struct {
 	// Changed are the tables of which a rehearsal found other rows than the plan did.
 	Changed []Changed `json:"changed,omitempty"`
 
-	Step      string  `json:"step,omitempty"` // of package transfer, while Active
+	Step      string  `json:"step,omitempty"` // of package merge, while Active
 	Done      int64   `json:"done"`           // rows of the step
 	Total     int64   `json:"total"`
 	PerSecond float64 `json:"per_second,omitempty"` // rows, lately
@@ -100,7 +100,7 @@ type MergeStatus struct {
 	Predicted [2]float64 `json:"predicted"`
 	Took      float64    `json:"took,omitempty"` // seconds of all attempts so far
 
-	// Phases are those steps of package transfer that have ended, of the plan and of all attempts.
+	// Phases are those steps of package merge that have ended, of the plan and of all attempts.
 	Phases verdict.Phases `json:"phases,omitempty"`
 
 	Attempts int        `json:"attempts"`

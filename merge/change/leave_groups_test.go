@@ -146,7 +146,7 @@ func TestLeaveLoggedIn(t *testing.T) {
 	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
 		all := worldtest.KeyWorlds(t, e, 2, worldtest.Leavers...)
 		p, into := worldtest.PlanOf(t, e, all, worldtest.LeaveOptions(where("hero", "level < 20")))
-		const refused = `transfer: apply refused: database "w1": table "hero": `
+		const refused = `merge: apply refused: database "w1": table "hero": `
 		for change, want := range map[string]string{
 			"UPDATE hero SET account = 7 WHERE guid = 1": refused + `rows that stay behind are not the same as when the plan was made (1, and 1 then): plan again`,
 			"UPDATE hero SET level = 21 WHERE guid = 1":  refused + `rows that stay behind are not the same as when the plan was made (1, and 1 then): plan again; database "w1": table "hero": the condition "level < 20" holds for other rows than when the plan was made: plan again`,

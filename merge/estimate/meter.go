@@ -8,7 +8,7 @@ import (
 	"mergesafe/merge"
 )
 
-// Amount is how many rows a step of package transfer has to do.
+// Amount is how many rows a step of package merge has to do.
 type Amount struct {
 	Step string
 	Rows int64
@@ -44,7 +44,7 @@ func Parts(rows int64) (all []Part) {
 	return all
 }
 
-// StageOf is the stage of a step of package transfer.
+// StageOf is the stage of a step of package merge.
 func StageOf(step string) int { return natures[step].stage }
 
 // nature is what is known of a kind of work before it is measured.

@@ -48,14 +48,14 @@ func NewRun(p *plan.Plan, into world.Database, worlds []world.Database, opts Opt
 		return nil, err
 	}
 	if into.Name != p.New.Name || len(worlds) != len(p.Worlds) {
-		return nil, fmt.Errorf("transfer: the plan is for %q and %d worlds, got %q and %d", p.New.Name, len(p.Worlds), into.Name, len(worlds))
+		return nil, fmt.Errorf("merge: the plan is for %q and %d worlds, got %q and %d", p.New.Name, len(p.Worlds), into.Name, len(worlds))
 	}
 	on := &world.Connection{Database: into, Writes: true, Fail: h.Fail}
 	r := &Run{Opts: opts.withDefaults(), Hooks: h.withDefaults(), Plan: p, Changes: mapping.NewMapping(p, opts.Codecs), New: on, Manifest: &record.Manifest{On: on, ID: p.ID, Try: opts.Try},
 		Layouts: make(map[string]*world.Layout), Seen: record.NewSeenKeys(), Tally: &tally{parts: make(map[record.Place]int64)}, changed: new(changed)}
 	for i, d := range worlds {
 		if d.Name != p.Worlds[i].Name {
-			return nil, fmt.Errorf("transfer: the plan has %q where %q is given: want the worlds in the order of the plan", p.Worlds[i].Name, d.Name)
+			return nil, fmt.Errorf("merge: the plan has %q where %q is given: want the worlds in the order of the plan", p.Worlds[i].Name, d.Name)
 		}
 		from := &world.Connection{Database: d, Fail: h.Fail}
 		from.Withheld, from.Sifted = p.WithheldOf(d.Name, from.Dialect())

@@ -36,7 +36,7 @@ func CodecsOf(rules []rules.Declarations) (all []string) {
 func (p *Plan) Needs(codecs keys.Codecs) error {
 	for _, format := range p.Codecs() {
 		if codecs[format] == nil {
-			return fmt.Errorf("transfer: the plan cannot be carried out: %w", &keys.NoCodecError{Format: format})
+			return fmt.Errorf("merge: the plan cannot be carried out: %w", &keys.NoCodecError{Format: format})
 		}
 	}
 	return nil

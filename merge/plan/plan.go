@@ -300,16 +300,16 @@ func ReadPlan(r io.Reader) (*Plan, error) {
 	d.DisallowUnknownFields()
 	p := new(Plan)
 	if err := d.Decode(p); err != nil {
-		return nil, fmt.Errorf("transfer: not a plan: %w", err)
+		return nil, fmt.Errorf("merge: not a plan: %w", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("transfer: not a plan: there is something after its end")
+		return nil, errors.New("merge: not a plan: there is something after its end")
 	}
 	return p, p.Validate()
 }
 
 func anotherVersion(version int) error {
-	return fmt.Errorf("transfer: the plan has version %d and this program knows version %d: plan again, or use the program that made it", version, PlanVersion)
+	return fmt.Errorf("merge: the plan has version %d and this program knows version %d: plan again, or use the program that made it", version, PlanVersion)
 }
 
 func (p *Plan) Validate() error {
@@ -317,19 +317,19 @@ func (p *Plan) Validate() error {
 		return anotherVersion(p.Version)
 	}
 	if p.ID != p.Fingerprint() {
-		return fmt.Errorf("transfer: the plan %.40q was changed after it was made: change the options and plan again", p.ID)
+		return fmt.Errorf("merge: the plan %.40q was changed after it was made: change the options and plan again", p.ID)
 	}
 	if len(p.Worlds) == 0 {
-		return errors.New("transfer: the plan contradicts itself: it has no world")
+		return errors.New("merge: the plan contradicts itself: it has no world")
 	}
 	for i := range p.Tables {
 		t := &p.Tables[i]
 		if len(t.Worlds) != len(p.Worlds) || slices.ContainsFunc(t.Key, func(k string) bool { return !slices.Contains(t.Columns, k) }) {
-			return fmt.Errorf("transfer: the plan contradicts itself in table %q", t.Name)
+			return fmt.Errorf("merge: the plan contradicts itself in table %q", t.Name)
 		}
 		for j := range t.Worlds {
 			if err := t.Worlds[j].ValidateRanges(t.Key); err != nil {
-				return fmt.Errorf("transfer: the plan contradicts itself in table %q of %q: %w", t.Name, p.Worlds[j].Name, err)
+				return fmt.Errorf("merge: the plan contradicts itself in table %q of %q: %w", t.Name, p.Worlds[j].Name, err)
 			}
 		}
 	}

@@ -18,19 +18,19 @@ func (p *Plan) validateRekeying() error {
 		c := &p.Rekey.Columns[i]
 		for j := range c.Cases {
 			if _, err := p.Rekey.Shift(&c.Cases[j], ""); err != nil {
-				return fmt.Errorf("transfer: the plan contradicts itself: the values of %s.%s that mean no row: %w", c.Table, c.Column, err)
+				return fmt.Errorf("merge: the plan contradicts itself: the values of %s.%s that mean no row: %w", c.Table, c.Column, err)
 			}
 			if c.Cases[j].Format == "" {
 				continue
 			}
 			if err := world.ValidFormat(c.Cases[j].Format, c.Column); err != nil {
-				return fmt.Errorf("transfer: the plan contradicts itself: the format of %s.%s: %w", c.Table, c.Column, err)
+				return fmt.Errorf("merge: the plan contradicts itself: the format of %s.%s: %w", c.Table, c.Column, err)
 			}
 		}
 	}
 	for i := range p.Rekey.Spaces {
 		if s := &p.Rekey.Spaces[i]; !slices.EqualFunc(s.Worlds, p.Worlds, func(of verdict.SpaceOf, w World) bool { return of.World == w.Name }) {
-			return fmt.Errorf("transfer: the plan contradicts itself in the space %q", s.Name)
+			return fmt.Errorf("merge: the plan contradicts itself in the space %q", s.Name)
 		}
 	}
 	return nil

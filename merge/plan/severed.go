@@ -71,7 +71,7 @@ func (p *Plan) validateSevered() error {
 			}
 		}
 		if err != nil || !slices.Contains(t.Columns, s.Column) || s.When != nil && !slices.Contains(t.Columns, s.When.Column) {
-			return fmt.Errorf("transfer: the plan contradicts itself in the new values of %s.%s: %w", s.Table, s.Column, err)
+			return fmt.Errorf("merge: the plan contradicts itself in the new values of %s.%s: %w", s.Table, s.Column, err)
 		}
 	}
 	return nil

@@ -30,14 +30,14 @@ func NewPlan(ctx context.Context, into world.Database, worlds []world.Database, 
 		}
 	}()
 	if err := open(ctx, p, worlds); err != nil {
-		return nil, fmt.Errorf("transfer: plan: %w", err)
+		return nil, fmt.Errorf("merge: plan: %w", err)
 	}
 	measure := func(ctx context.Context, p *Planner) error { return Measure(ctx, p.Planning) }
 	steps := []func(context.Context, *Planner) error{judge, choose, planChanges, refuseTyped, refuseFailing, measure, planNew, refuseAgain,
 		measureChanges, refuseUnsent, lookAtRights}
 	for _, do := range steps {
 		if err := do(ctx, p); err != nil {
-			return nil, fmt.Errorf("transfer: plan: %w", err)
+			return nil, fmt.Errorf("merge: plan: %w", err)
 		}
 	}
 	p.Plan.ID = p.Plan.Fingerprint()

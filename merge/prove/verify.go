@@ -53,11 +53,11 @@ func VerifyWith(ctx context.Context, plan *plan.Plan, into world.Database, world
 	}
 	switch {
 	case state == "":
-		return nil, fmt.Errorf("transfer: the merge %s was not begun in %q, or it was undone: there is nothing to verify yet", plan.ID, into.Name)
+		return nil, fmt.Errorf("merge: the merge %s was not begun in %q, or it was undone: there is nothing to verify yet", plan.ID, into.Name)
 	case state == record.StateTried:
-		return nil, fmt.Errorf("transfer: %q was made by a rehearsal, from worlds that may have run: there is nothing to verify", into.Name)
+		return nil, fmt.Errorf("merge: %q was made by a rehearsal, from worlds that may have run: there is nothing to verify", into.Name)
 	case !state.Whole():
-		return nil, fmt.Errorf("transfer: the merge %s was not completed in %q (its state is %q): there is nothing to verify yet", plan.ID, into.Name, state)
+		return nil, fmt.Errorf("merge: the merge %s was not completed in %q (its state is %q): there is nothing to verify yet", plan.ID, into.Name, state)
 	}
 	if err := r.OrBusy(ctx, r.Kept(ctx, "verify", state)); err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ import (
 
 // ErrBusy says that another process works on the same merge. What it does stays; so does what
 // this one did until then.
-var ErrBusy = errors.New("transfer: another process works on the same merge")
+var ErrBusy = errors.New("merge: another process works on the same merge")
 
 // WrongState returns ErrBusy with both states.
 func (m *Manifest) WrongState(is, want State) error {

@@ -22,7 +22,7 @@ type StoppedError struct {
 }
 
 func (e *StoppedError) Error() string {
-	return fmt.Sprintf("transfer: stopped while %s: %v; run the same command again to resume", e.Doing, e.Cause)
+	return fmt.Sprintf("merge: stopped while %s: %v; run the same command again to resume", e.Doing, e.Cause)
 }
 
 // Unwrap returns [ErrStopped] and the cause.
@@ -45,7 +45,7 @@ func (e *RefusedError) Error() string {
 		}
 		reasons = append(reasons, r.String())
 	}
-	return fmt.Sprintf("transfer: %s refused: %s", e.Doing, strings.Join(reasons, "; "))
+	return fmt.Sprintf("merge: %s refused: %s", e.Doing, strings.Join(reasons, "; "))
 }
 
 // ChangedError says that the rows of a table were changed since the plan was made, or
@@ -69,7 +69,7 @@ func (e *ChangedError) Error() string {
 	default:
 		reason += ": another process wrote to it since the merge began"
 	}
-	return "transfer: " + plan.Refusal{Source: e.Database, Table: e.Table, Reason: reason, Next: plan.NextUndoPlan}.String()
+	return "merge: " + plan.Refusal{Source: e.Database, Table: e.Table, Reason: reason, Next: plan.NextUndoPlan}.String()
 }
 
 func (e *ChangedError) Unwrap() error { return e.Cause }

@@ -127,7 +127,7 @@ func (m *Manifest) Began(ctx context.Context) (*time.Time, error) {
 	}
 	at, err := time.Parse(beganLayout, texts[0])
 	if err != nil {
-		return nil, fmt.Errorf("transfer: when the merge %s began: %w", m.ID, err)
+		return nil, fmt.Errorf("merge: when the merge %s began: %w", m.ID, err)
 	}
 	return &at, nil
 }
@@ -198,7 +198,7 @@ func (m *Manifest) create(ctx context.Context, l Label) error {
 }
 
 // ErrOther says that a database has the record of another merge.
-var ErrOther = errors.New("transfer: the database has the record of another merge")
+var ErrOther = errors.New("merge: the database has the record of another merge")
 
 // after returns the time at which the merge begins: now, or directly after the merge that was
 // begun last, if the clock says that this one is older. The times tell which merge came later.

@@ -38,7 +38,7 @@ func RecordedPlan(ctx context.Context, into world.Database, id string) (*plan.Pl
 		return nil, err
 	}
 	if p.ID == m.ID && p.Version == plan.PlanVersion && p.ID != p.Fingerprint() {
-		return nil, fmt.Errorf("transfer: database %q: the merge %s: %w", into.Name, m.ID, ErrPartOfPlan)
+		return nil, fmt.Errorf("merge: database %q: the merge %s: %w", into.Name, m.ID, ErrPartOfPlan)
 	}
 	return p, p.Validate()
 }
@@ -51,7 +51,7 @@ func (m *Manifest) plan(ctx context.Context) (*plan.Plan, error) {
 	}
 	p := new(plan.Plan)
 	if err := json.Unmarshal([]byte(found[0]), p); err != nil {
-		return nil, fmt.Errorf("transfer: the plan of the merge %s in %q: %w", m.ID, m.On.Database.Name, err)
+		return nil, fmt.Errorf("merge: the plan of the merge %s in %q: %w", m.ID, m.On.Database.Name, err)
 	}
 	return p, m.readMatches(ctx, p)
 }

@@ -105,7 +105,7 @@ func (m *Manifest) links(ctx context.Context, id string) (all []link, err error)
 		}
 		w, err := strconv.Atoi(number)
 		if err != nil || w >= len(p.Worlds) {
-			return nil, fmt.Errorf("transfer: %s of the merge %s: there is no world %q", MergesTable, id, found[0])
+			return nil, fmt.Errorf("merge: %s of the merge %s: there is no world %q", MergesTable, id, found[0])
 		}
 		id, all = merge, append(all, link{p, w})
 	}
@@ -126,7 +126,7 @@ func ofKey(p *plan.Plan, source, table, key string) (Planned, error) {
 	table = p.TableName(table)
 	fate, err := p.OfKey(source, table, key)
 	if err != nil {
-		err = fmt.Errorf("transfer: table %q of %q, by the merge %s: %w", table, source, p.ID, err)
+		err = fmt.Errorf("merge: table %q of %q, by the merge %s: %w", table, source, p.ID, err)
 	}
 	return Planned{Source: source, Table: table, Old: fate.Old, New: fate.New, Stays: fate.Stays, Merge: p.ID}, err
 }

@@ -126,7 +126,7 @@ func EachKey(ctx context.Context, merged world.Database, source, table string, u
 		}
 		for _, l := range later[i] {
 			if s := l.plan.StaysOf(l.plan.Worlds[l.world].Name, k.Table); l.world == 0 && s != nil && s.Rows() > 0 && !s.Keyed() {
-				return fmt.Errorf("transfer: table %q of %q: which of its rows stayed behind by the merge %s is not on record by their keys", k.Table, s.World, l.plan.ID)
+				return fmt.Errorf("merge: table %q of %q: which of its rows stayed behind by the merge %s is not on record by their keys", k.Table, s.World, l.plan.ID)
 			}
 		}
 		for old := range k.Keys.All() {
@@ -178,26 +178,26 @@ func trace(ctx context.Context, merged world.Database, source, table string, way
 	on := &world.Connection{Database: merged}
 	defer on.Close()
 	if err := on.Connect(ctx); err != nil { // which names the database
-		return nil, fmt.Errorf("transfer: %w", err)
+		return nil, fmt.Errorf("merge: %w", err)
 	}
 	all, err := ReadKeys(ctx, on, false, ofTable(on), []any{table})
 	if err == nil && len(all) > 0 {
 		err = noteMatches(ctx, on, all)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("transfer: database %q: %w", merged.Name, err)
+		return nil, fmt.Errorf("merge: database %q: %w", merged.Name, err)
 	}
 	if len(all) == 0 {
 		known, err := HasKeys(ctx, on)
 		if err != nil {
-			return nil, fmt.Errorf("transfer: database %q: %w", merged.Name, err)
+			return nil, fmt.Errorf("merge: database %q: %w", merged.Name, err)
 		}
 		if !known {
 			return nil, forgotten("%q has no record of keys: no merge that gave keys new values came into it; name the new database of such a merge", merged.Name)
 		}
 		tables, err := on.Texts(ctx, "SELECT DISTINCT tab FROM "+KeysTable+" ORDER BY tab")
 		if err != nil {
-			return nil, fmt.Errorf("transfer: database %q: %w", merged.Name, err)
+			return nil, fmt.Errorf("merge: database %q: %w", merged.Name, err)
 		}
 		return nil, forgotten("%q has no record of keys of a table %q, only of %s: name one of these", merged.Name, table, strings.Join(tables, ", "))
 	}
@@ -214,14 +214,14 @@ func trace(ctx context.Context, merged world.Database, source, table string, way
 	}
 	found, err := way(on, all)
 	if err != nil {
-		return nil, fmt.Errorf("transfer: %w", err)
+		return nil, fmt.Errorf("merge: %w", err)
 	}
 	return found, nil
 }
 
 // forgotten is an [ErrNoMerge] that says what a database remembers instead.
 func forgotten(format string, args ...any) error {
-	return &forgottenError{fmt.Sprintf("transfer: "+format, args...)}
+	return &forgottenError{fmt.Sprintf("merge: "+format, args...)}
 }
 
 type forgottenError struct{ text string }

@@ -57,5 +57,5 @@ func Plainly(err error) error { return &plainError{err} }
 
 type plainError struct{ error }
 
-func (e *plainError) Error() string { return strings.TrimPrefix(e.error.Error(), "transfer: ") }
+func (e *plainError) Error() string { return strings.TrimPrefix(e.error.Error(), "merge: ") }
 func (e *plainError) Unwrap() error { return e.error }

@@ -30,7 +30,7 @@ type Database struct {
 
 func (d Database) String() string { return d.Name }
 
-func (d Database) GoString() string { return fmt.Sprintf("transfer.Database(%q)", d.Name) }
+func (d Database) GoString() string { return fmt.Sprintf("world.Database(%q)", d.Name) }
 
 func (d Database) MarshalJSON() ([]byte, error) { return json.Marshal(d.Name) }
 

@@ -35,7 +35,7 @@ func newProgress(log *cli.Log, terminal bool, options ...mpb.ContainerOption) *d
 	return p
 }
 
-// report is what package transfer tells. It may be called by several
+// report is what package merge tells. It may be called by several
 // goroutines.
 func (p *display) report(now merge.Progress) {
 	p.mu.Lock()

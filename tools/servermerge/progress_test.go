@@ -60,7 +60,7 @@ func TestProgressOnTerminal(t *testing.T) {
 	p.rests("s1", 99)
 	refresh <- time.Now()
 	<-screen.Wrote
-	p.waits(errors.New("transfer: database \"s2\": gone"))
+	p.waits(errors.New("merge: database \"s2\": gone"))
 	refresh <- time.Now()
 	<-screen.Wrote
 	p.display.Stop()

@@ -19,11 +19,11 @@ const (
 // faults has at least one for each formula, policy and change, and for what is added to keys.
 var faults = mutant.Faults([][4]string{
 	{"formula sum", fold, "sum.Add(sum, n)", "sum.Set(n)"},
-	{"formula max", fold, "declare.FormulaMax && order > 0", "declare.FormulaMax && order < 0"},
-	{"formula min", fold, "declare.FormulaMin && order < 0", "declare.FormulaMin && order > 0"},
+	{"formula max", fold, "rules.FormulaMax && order > 0", "rules.FormulaMax && order < 0"},
+	{"formula min", fold, "rules.FormulaMin && order < 0", "rules.FormulaMin && order > 0"},
 	{"formula first", fold,
-		"case declare.FormulaFirst:\n\t\treturn values[0]",
-		"case declare.FormulaFirst:\n\t\treturn values[len(values)-1]"},
+		"case rules.FormulaFirst:\n\t\treturn values[0]",
+		"case rules.FormulaFirst:\n\t\treturn values[len(values)-1]"},
 	{"formula last", fold, "return values[len(values)-1], \"\"", "return values[0], \"\""},
 	{"formula append: order", fold,
 		"for _, v := range values {\n\t\tswitch v := v.(type) {",
@@ -96,8 +96,8 @@ var faults = mutant.Faults([][4]string{
 		"for ; from < t.to; from += a.elem.length {",
 		"for ; from < t.to-8; from += a.elem.length {"},
 	{"cells: words", "merge/keys/words.go",
-		"out[i] = []byte(rekey.Integer{Bits: word}.String())",
-		"out[0] = []byte(rekey.Integer{Bits: word}.String())"},
+		"out[i] = []byte(Integer{Bits: word}.String())",
+		"out[0] = []byte(Integer{Bits: word}.String())"},
 
 	{"names: keep older", names, "return bytes.Compare(a.by, b.by)", "return bytes.Compare(b.by, a.by)"},
 	{"names: keep active", names, "return bytes.Compare(b.by, a.by)", "return bytes.Compare(a.by, b.by)"},
@@ -118,8 +118,8 @@ var faults = mutant.Faults([][4]string{
 		"if string(world.Printed(old)) != n.Old {",
 		"if string(world.Printed(old)) != n.Old || n.Source == \"s2\" {"},
 	{"names: of the first world", renamer,
-		"if to := r.byKey[renamed{world, l.Table, name}]; to != nil {",
-		"if to := r.byKey[renamed{world, l.Table, name}]; to != nil && world != \"s1\" {"},
+		"if to := r.byKey[renamed{w, l.Table, name}]; to != nil {",
+		"if to := r.byKey[renamed{w, l.Table, name}]; to != nil && w != \"s1\" {"},
 	{"renumber", "merge/change/names_renumber.go",
 		"New: strconv.FormatInt(row.New, 10)}",
 		"New: strconv.FormatInt(row.New+1, 10)}"},
@@ -146,6 +146,6 @@ var faults = mutant.Faults([][4]string{
 
 	{"counters in rows", count, "d.Quote(c.Column), c.After)", "d.Quote(c.Column), c.After-1)"},
 	{"counters of tables", count,
-		"write.SetCounter(ctx, r.New, t.Name, c.Column, c.After)",
-		"write.SetCounter(ctx, r.New, t.Name, c.Column, c.Before)"},
+		"job.SetCounter(ctx, r.New, t.Name, c.Column, c.After)",
+		"job.SetCounter(ctx, r.New, t.Name, c.Column, c.Before)"},
 })

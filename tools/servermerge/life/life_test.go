@@ -170,7 +170,7 @@ func (l *life) do(m *aMerge, command string, f *fault) answer {
 	after := l.look()
 	why := ""
 	if a.word == refused || a.word == changed || a.word == stopped || a.word == failed {
-		why = fmt.Sprintf(": %.300s", strings.TrimPrefix(a.reason, "transfer: "))
+		why = fmt.Sprintf(": %.300s", strings.TrimPrefix(a.reason, "merge: "))
 	}
 	l.said("%s %s (%s into %s)%s: %s%s", command, m.name, strings.Join(m.worlds, " + "), m.into, f, a.word, why)
 	l.has[command] = true
