@@ -22,7 +22,19 @@ const (
 // holderOf names the process that keeps others from writing to a database,
 // or is empty if that is not known. It reads what the kernel says of all locks:
 // to open a file oneself and close it would drop this process's locks on it.
-func holderOf(path string) string {
+//
+// The kernel gives that list in pieces, and locks that come and go between two of them let it leave others out: so a
+// lock that was not found is looked for again.
+func holderOf(path string) (name string) {
+	for range 3 {
+		if name = listedHolder(path); name != "" {
+			break
+		}
+	}
+	return name
+}
+
+func listedHolder(path string) string {
 	locks, err := os.ReadFile("/proc/locks")
 	if err != nil {
 		return ""
