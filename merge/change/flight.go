@@ -35,7 +35,7 @@ func (f *Flight) Changed(database, table, format string, args ...any) {
 func (f *Flight) Counts(ctx context.Context, all bool) error {
 	for _, t := range f.Plan.Tables {
 		had := t.Worlds[f.World].Rows
-		if f.Source.Table(t.Name) == nil || f.World > 0 && t.Only || had > 0 && !all {
+		if f.Source.Table(t.Name) == nil || f.World > 0 && t.Only && !t.None || had > 0 && !all {
 			continue
 		}
 		n, err := f.Source.Count(ctx, t.Name)

@@ -197,6 +197,10 @@ type Table struct {
 	// Only says that the rows of the first world alone come: Plan.Left says why.
 	Only bool `json:"only,omitempty"`
 
+	// None says of a table with Only that no other world had a row to come when the plan was made: a row that came since is
+	// one that would be lost.
+	None bool `json:"none,omitempty"`
+
 	// Combine says how rows with the same key become one; nil if all rows are copied.
 	Combine *Combine `json:"combine,omitempty"`
 

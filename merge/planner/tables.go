@@ -26,11 +26,17 @@ func choose(ctx context.Context, p *Planner) error {
 	if first.Table(record.KeysView) != nil && p.Plan.Rekey != nil {
 		p.refuse(plan.Refusal{Place: plan.PlaceInto, Table: record.KeysView, Reason: "the table has the name of the view in which the new database shows the keys that moved: rename it in all worlds"})
 	}
-	only := make(map[string]bool)
+	only, empty := make(map[string]bool), make(map[string]bool)
 	var chosen []*catalog.Table
 	for i := range first.Known.Tables {
 		t := &first.Known.Tables[i]
 		why := p.stays(t)
+		if why == "" && p.noneToCome(t) {
+			why, empty[t.Name] = "no other world has a row in it", true
+			if slices.ContainsFunc(p.DBs[1:], func(s *world.World) bool { return s.On.Withheld[t.Name] != "" }) {
+				why = "no other world has a row to copy: all stay behind, as declared"
+			}
+		}
 		if why != "" {
 			p.Plan.Left = append(p.Plan.Left, plan.Left{Table: t.Name, Reason: why})
 		}
@@ -45,7 +51,9 @@ func choose(ctx context.Context, p *Planner) error {
 		return err
 	}
 	for _, t := range inOrder(chosen) {
-		p.Plan.Tables = append(p.Plan.Tables, p.table(t, only[t.Name]))
+		of := p.table(t, only[t.Name])
+		of.None = empty[t.Name]
+		p.Plan.Tables = append(p.Plan.Tables, of)
 	}
 	p.leaveUnread()
 	return nil
@@ -62,15 +70,12 @@ func (p *Planner) stays(t *catalog.Table) (why string) {
 	if p.Same[t.Name] {
 		return "it is the same in every world, as the check found: that of the first one comes"
 	}
-	for _, s := range p.DBs[1:] {
-		if p.Rows[s.Name()][t.Name] > 0 {
-			return ""
-		}
-	}
-	if slices.ContainsFunc(p.DBs[1:], func(s *world.World) bool { return s.On.Withheld[t.Name] != "" }) {
-		return "no other world has a row to copy: all stay behind, as declared"
-	}
-	return "no other world has a row in it"
+	return ""
+}
+
+// noneToCome reports whether no world but the first has a row of a table to come.
+func (p *Planner) noneToCome(t *catalog.Table) bool {
+	return !slices.ContainsFunc(p.DBs[1:], func(s *world.World) bool { return p.Rows[s.Name()][t.Name] > 0 })
 }
 
 // leaveUnread lists the tables that were not read in at least one database: if the
