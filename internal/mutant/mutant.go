@@ -96,6 +96,32 @@ func Check(faults []Fault) error {
 	return errors.Join(problems...)
 }
 
+// Builds makes sure that the compiler takes each fault.
+func Builds(faults []Fault) error {
+	b, err := newBuilder()
+	if err == nil {
+		b.folder, err = os.MkdirTemp("", "mutant")
+	}
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.folder)
+	var problems []error
+	for _, f := range faults {
+		overlay, err := b.overlay(&f)
+		if err == nil {
+			build := exec.Command("go", "build", "-overlay", overlay, "./"+filepath.Dir(f.File))
+			build.Dir = b.root
+			var out []byte
+			if out, err = build.CombinedOutput(); err != nil {
+				err = fmt.Errorf("%s: %w\n%s", f.Name, err, out)
+			}
+		}
+		problems = append(problems, err)
+	}
+	return errors.Join(problems...)
+}
+
 func newBuilder() (*builder, error) {
 	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
 	return &builder{root: strings.TrimSpace(string(root))}, err
@@ -119,9 +145,9 @@ func (b *builder) changed(f *Fault) (string, error) {
 	return strings.Replace(string(text), f.Old, f.New, 1), nil
 }
 
-// test builds the test of a package, with the fault if there is one, and returns its path.
-func (b *builder) test(f *Fault, pkg string) (string, error) {
-	file, overlay, test := filepath.Join(b.folder, "changed.go"), filepath.Join(b.folder, "overlay.json"), filepath.Join(b.folder, "pkg.test")
+// overlay is a file that has the compiler read the changed file, if there is a fault, in the place of the one of the tree.
+func (b *builder) overlay(f *Fault) (string, error) {
+	file, overlay := filepath.Join(b.folder, "changed.go"), filepath.Join(b.folder, "overlay.json")
 	replace := make(map[string]string)
 	if f != nil {
 		text, err := b.changed(f)
@@ -137,9 +163,16 @@ func (b *builder) test(f *Fault, pkg string) (string, error) {
 	if err == nil {
 		err = os.WriteFile(overlay, text, 0o666)
 	}
+	return overlay, err
+}
+
+// test builds the test of a package, with the fault if there is one, and returns its path.
+func (b *builder) test(f *Fault, pkg string) (string, error) {
+	overlay, err := b.overlay(f)
 	if err != nil {
 		return "", err
 	}
+	test := filepath.Join(b.folder, "pkg.test")
 	build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", test, "./"+pkg)
 	build.Dir = b.root
 	if out, err := build.CombinedOutput(); err != nil {

@@ -113,7 +113,7 @@ var faults = mutant.Faults([][4]string{
 		"if len(found) == 0 {\n\t\t\t\tfound = append(found, r)\n\t\t\t}"},
 	{"names: none is repeated", renamer,
 		"to != nil && c.Table == l.Table {",
-		"to != nil && c.Table == l.Table && world != \"s2\" {"},
+		"to != nil && c.Table == l.Table && w != \"s2\" {"},
 	{"names: set", renamer,
 		"if string(world.Printed(old)) != n.Old {",
 		"if string(world.Printed(old)) != n.Old || n.Source == \"s2\" {"},
