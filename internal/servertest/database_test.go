@@ -110,6 +110,7 @@ func noServer(t *testing.T) {
 // What a test needs, its subtests use; what is not there is started if TEST_SERVERS names it, and a failure if
 // TEST_SERVERS_REQUIRED is set.
 func TestNeeds(t *testing.T) {
+	NotShort(t)
 	t.Run("a subtest", func(t *testing.T) {
 		noServer(t)
 		t.Setenv(EnvMySQL, "u:p@tcp(one)/")

@@ -398,3 +398,21 @@ func TestTryBehindFences(t *testing.T) {
 	}
 	worldtest.Startable(t, all[0], 1, true)
 }
+
+// An undo of an open database that finds another world at the name of one changes nothing: the game goes on there.
+func TestUndoOfOpenWithAnotherWorld(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 4, "a"), worldtest.GameWorld(t, e, "s2", 2, 4, "b")}
+		another := worldtest.GameWorld(t, e, "s3", 3, 4, "c")
+		p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{})
+		worldtest.MustApply(t, p, into, all)
+		worldtest.Opened(t, p, into, all)
+		_, err := build.Undo(t.Context(), p, into, []world.Database{all[0], {Name: "s2", DSN: another.DSN}}, build.UndoOptions{})
+		if refused, is := errors.AsType[*record.RefusedError](err); !is {
+			t.Errorf("%v %v", err, refused)
+		}
+		if s, err := build.LookUp(t.Context(), p, into, all); err != nil || s.State != record.StateOpen {
+			t.Errorf("%+v, %v", s, err)
+		}
+	})
+}

@@ -181,6 +181,11 @@ func (u *undo) begin(ctx context.Context, recorded record.State) (was record.Sta
 			was = record.StateOpening
 		}
 	}
+	if was.Entered() { // what the worlds are told, they have to be there for: looked at before the gate is closed
+		if err := u.Retry(ctx, "looking at the registries", func(ctx context.Context) error { return asPlanned(ctx, u) }); err != nil {
+			return "", err
+		}
+	}
 	return was, u.Retry(ctx, "beginning the undo", func(ctx context.Context) error {
 		u.writing(true)
 		err := u.New.Tx(ctx, func() error {
