@@ -111,7 +111,7 @@ func TestUndoOfAnEmptyDatabase(t *testing.T) {
 	})
 }
 
-// An open that is killed, wherever, is gone on with by itself, or taken back by an undo that raises what the worlds give.
+// An open that is killed anywhere goes on when it is called again; or an undo takes it back and raises what the worlds give.
 func TestOpenKilled(t *testing.T) {
 	servertest.NotShort(t)
 	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {

@@ -141,10 +141,12 @@ func (u *undo) undo(ctx context.Context, recorded record.State) error {
 		if was, err = u.begin(ctx, recorded); err != nil {
 			return err
 		}
+	} else if err := u.sameIfEntered(ctx, was); err != nil {
+		return err
 	}
 	if was.Entered() {
 		u.done.Raised = true
-		if err := u.each(ctx, []undoAction{{"looking at the registries", asPlanned}, {"raising what the worlds have given", raise}, {"noting where the worlds are again", undoPlace}}); err != nil {
+		if err := u.each(ctx, []undoAction{{"raising what the worlds have given", raise}, {"noting where the worlds are again", undoPlace}}); err != nil {
 			return err
 		}
 	}
@@ -177,14 +179,12 @@ func (u *undo) begin(ctx context.Context, recorded record.State) (was record.Sta
 		if err != nil {
 			return "", err
 		}
-		if ran || u.force && was == record.StateMade { // or nobody looked what was written there, and by whom
+		if ran || u.force && was == record.StateMade { // or it is not known who wrote there
 			was = record.StateOpening
 		}
 	}
-	if was.Entered() { // what the worlds are told, they have to be there for: looked at before the gate is closed
-		if err := u.Retry(ctx, "looking at the registries", func(ctx context.Context) error { return asPlanned(ctx, u) }); err != nil {
-			return "", err
-		}
+	if err := u.sameIfEntered(ctx, was); err != nil { // before the gate is closed
+		return "", err
 	}
 	return was, u.Retry(ctx, "beginning the undo", func(ctx context.Context) error {
 		u.writing(true)
@@ -201,6 +201,14 @@ func (u *undo) begin(ctx context.Context, recorded record.State) (was record.Sta
 		}
 		return err
 	})
+}
+
+// sameIfEntered makes sure that the worlds which are to be raised are those of the plan.
+func (u *undo) sameIfEntered(ctx context.Context, was record.State) error {
+	if !was.Entered() {
+		return nil
+	}
+	return u.each(ctx, []undoAction{{"looking at the registries", asPlanned}})
 }
 
 // undoPlace notes elsewhere where the worlds are again.

@@ -4,44 +4,25 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/internal/servertest"
 	"mergesafe/merge"
-	"mergesafe/store/storetest"
 )
 
-// onEachKind runs a test with worlds of each engine.
-func onEachKind(t *testing.T, test func(t *testing.T, world func(name string, statements ...string) merge.Database)) {
-	t.Run("sqlite", func(t *testing.T) {
-		test(t, func(name string, statements ...string) merge.Database { return sqliteWorld(t, name, statements...) })
+// onEachPlain is [onEach] with the databases alone.
+func onEachPlain(t *testing.T, test func(t *testing.T, world func(name string, statements ...string) merge.Database)) {
+	onEach(t, func(t *testing.T, create func(string, ...string) Database) {
+		test(t, func(name string, statements ...string) merge.Database { return create(name, statements...).Database })
 	})
-	t.Run("mysql", func(t *testing.T) {
-		test(t, func(name string, statements ...string) merge.Database {
-			return madeWorld(t, merge.Database{Name: name, DSN: "mysql:" + servertest.DSN(t)}, statements...)
-		})
-	})
-}
-
-// sqliteWorld makes a world in a file.
-func sqliteWorld(t testing.TB, name string, statements ...string) merge.Database {
-	return madeWorld(t, merge.Database{Name: name, DSN: "sqlite:" + filepath.Join(t.TempDir(), name+".db")}, statements...)
-}
-
-func madeWorld(t testing.TB, d merge.Database, statements ...string) merge.Database {
-	t.Helper()
-	storetest.ExecAll(t, d.DSN, statements...)
-	return d
 }
 
 // Values that several worlds have are counted exactly, each world once, as the first world
 // compares them.
 func TestOverlaps(t *testing.T) {
-	onEachKind(t, func(t *testing.T, world func(string, ...string) merge.Database) {
+	onEachPlain(t, func(t *testing.T, world func(string, ...string) merge.Database) {
 		collation := "COLLATE utf8mb4_general_ci"
 		if t.Name() == "TestOverlaps/sqlite" {
 			collation = "COLLATE NOCASE"
@@ -83,7 +64,7 @@ func TestOverlapsInParts(t *testing.T) {
 			worlds[name][n] = true
 			rows = append(rows, fmt.Sprintf("(%d, '%s')", id, name))
 		}
-		all = append(all, sqliteWorld(t, fmt.Sprintf("w%d", n), "CREATE TABLE p (id INTEGER PRIMARY KEY, name TEXT)", "INSERT INTO p VALUES "+strings.Join(rows, ", ")))
+		all = append(all, sqlite(t, fmt.Sprintf("w%d", n), "CREATE TABLE p (id INTEGER PRIMARY KEY, name TEXT)", "INSERT INTO p VALUES "+strings.Join(rows, ", ")).Database)
 	}
 	want := Overlap{Column: "p.name", Values: int64(len(worlds))}
 	for _, in := range worlds {
