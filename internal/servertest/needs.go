@@ -99,14 +99,20 @@ func OnMySQLToo(t *testing.T, test func(t *testing.T)) {
 	}
 }
 
-// Kind is the name of the test's server: what [Needs] said of the test, or of one that it is part of.
-func Kind(t testing.TB) string {
-	for name := t.Name(); name != ""; {
+// said is the server of which [Needs] said that the test, or one that it is part of, needs it; "" if it did not.
+func said(t testing.TB) string {
+	for name := t.Name(); name != ""; name = name[:max(strings.LastIndexByte(name, '/'), 0)] {
 		if n, ok := needed.Load(name); ok {
 			return n.(string)
 		}
-		at := strings.LastIndexByte(name, '/')
-		name = name[:max(at, 0)]
+	}
+	return ""
+}
+
+// Kind is the name of the test's server: what [Needs] said of the test, or of one that it is part of.
+func Kind(t testing.TB) string {
+	if name := said(t); name != "" {
+		return name
 	}
 	all := preferred
 	if name := os.Getenv(EnvPrefer); name != "" {
@@ -142,10 +148,8 @@ func OnMariaDB(t testing.TB) bool {
 // OnlyMariaDB is [Needs] of MariaDB for a feature that MySQL does not have.
 func OnlyMariaDB(t testing.TB, feature string) {
 	t.Helper()
-	if Kind(t) != MariaDB {
-		if _, said := needed.Load(t.Name()); said || strings.Contains(t.Name(), "/") {
-			t.Skipf("only on MariaDB: %s", feature)
-		}
+	if name := said(t); name != "" && name != MariaDB {
+		t.Skipf("only on MariaDB: %s", feature)
 	}
 	Needs(t, MariaDB)
 }
