@@ -27,7 +27,8 @@ const playedWorlds = "../../../shared/played/hercules"
 // Ten worlds come into one that was played, one after the other: no merge is refused for lack
 // of room, and every counter ends just above its keys. Of accounts, which end at 100,000,000,
 // no number is lost; other counters continue at the next round number of what a world has, a
-// thousand for most.
+// thousand for most. From the second on, a world that is already in comes once more, which has to
+// be allowed.
 func TestTenMergesInARow(t *testing.T) {
 	if _, err := os.Stat(playedWorlds); errors.Is(err, fs.ErrNotExist) {
 		t.Skipf("NOT TESTED: there are no played worlds in %s", playedWorlds)
@@ -39,7 +40,7 @@ func TestTenMergesInARow(t *testing.T) {
 		into, db := newDatabase(t)
 		worlds := []string{merged, "mysql:" + playedWorld(t, profile, []string{"w2", "w1"}[i%2])}
 		file := filepath.Join(t.TempDir(), fmt.Sprintf("plan%d.json", i))
-		args := []string{"plan", "-into", into, "-allow", "world-merged", "-rules", profile, "-o", file}
+		args := []string{"plan", "-into", into, "-allow", "world-merged,world-copied", "-rules", profile, "-o", file}
 		planned := ran(t, 0, append(args, worlds...)...)
 		if !strings.HasPrefix(planned.stdout, "READY ") {
 			t.Fatalf("merge %d: %.2000s", i+1, planned.stdout)
