@@ -407,12 +407,19 @@ func TestUndoOfOpenWithAnotherWorld(t *testing.T) {
 		p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{})
 		worldtest.MustApply(t, p, into, all)
 		worldtest.Opened(t, p, into, all)
-		_, err := build.Undo(t.Context(), p, into, []world.Database{all[0], {Name: "s2", DSN: another.DSN}}, build.UndoOptions{})
+		before, err := record.Servers(t.Context(), into)
+		if err != nil || len(before) == 0 {
+			t.Fatal(before, err)
+		}
+		_, err = build.Undo(t.Context(), p, into, []world.Database{all[0], {Name: "s2", DSN: another.DSN}}, build.UndoOptions{})
 		if refused, is := errors.AsType[*record.RefusedError](err); !is {
 			t.Errorf("%v %v", err, refused)
 		}
 		if s, err := build.LookUp(t.Context(), p, into, all); err != nil || s.State != record.StateOpen {
 			t.Errorf("%+v, %v", s, err)
+		}
+		if after, err := record.Servers(t.Context(), into); err != nil || !slices.EqualFunc(after, before, func(a, b worldregistry.Server) bool { return a.ID == b.ID && a.Holder == b.Holder }) {
+			t.Errorf("the gate was closed: %+v, %v; before %+v", after, err, before)
 		}
 	})
 }

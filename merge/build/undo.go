@@ -171,6 +171,9 @@ func (u *undo) begin(ctx context.Context, recorded record.State) (was record.Sta
 		return "", err
 	}
 	u.older = u.Behind(was)
+	if err := u.sameIfEntered(ctx, was); err != nil { // before the gate is closed
+		return "", err
+	}
 	if err := mayDrop(ctx, u, was); err != nil {
 		return "", err
 	}
@@ -181,10 +184,10 @@ func (u *undo) begin(ctx context.Context, recorded record.State) (was record.Sta
 		}
 		if ran || u.force && was == record.StateMade { // or it is not known who wrote there
 			was = record.StateOpening
+			if err := u.sameIfEntered(ctx, was); err != nil {
+				return "", err
+			}
 		}
-	}
-	if err := u.sameIfEntered(ctx, was); err != nil { // before the gate is closed
-		return "", err
 	}
 	return was, u.Retry(ctx, "beginning the undo", func(ctx context.Context) error {
 		u.writing(true)
