@@ -15,13 +15,23 @@ import (
 	"strings"
 )
 
-// Fault is a text of a file that is there once, and what it becomes.
-type Fault struct{ Name, File, Old, New string }
+// Fault is what makes a program wrong: most are one edit; where two things defend a promise, an edit of each.
+type Fault struct {
+	Name  string
+	Edits []Edit
+}
 
-// Faults are faults by name, file, text, and what that becomes.
+// Edit is a text of a file that is there once, and what it becomes. A fault has one edit of a file at most.
+type Edit struct{ File, Old, New string }
+
+// Faults are faults by name, file, text, and what that becomes. Lines in a row with one name are one fault.
 func Faults(all [][4]string) (faults []Fault) {
-	for _, f := range all {
-		faults = append(faults, Fault{Name: f[0], File: f[1], Old: f[2], New: f[3]})
+	for i, f := range all {
+		if i == 0 || f[0] != all[i-1][0] {
+			faults = append(faults, Fault{Name: f[0]})
+		}
+		last := &faults[len(faults)-1]
+		last.Edits = append(last.Edits, Edit{File: f[1], Old: f[2], New: f[3]})
 	}
 	return faults
 }
@@ -71,7 +81,7 @@ func Run(faults []Fault, only, pkg string, look Look) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.Name, err)
 		}
-		fmt.Printf("%-44s %-46s %s\n%s", f.Name, f.File, found, more)
+		fmt.Printf("%-44s %-46s %s\n%s", f.Name, f.Edits[0].File, found, more)
 		if found == NotFound {
 			missed++
 		}
@@ -90,8 +100,11 @@ func Check(faults []Fault) error {
 	}
 	var problems []error
 	for _, f := range faults {
-		_, err := b.changed(&f)
-		problems = append(problems, err)
+		for _, e := range f.Edits {
+			if _, err := b.changed(e); err != nil {
+				problems = append(problems, fmt.Errorf("%s: %w", f.Name, err))
+			}
+		}
 	}
 	return errors.Join(problems...)
 }
@@ -110,7 +123,10 @@ func Builds(faults []Fault) error {
 	for _, f := range faults {
 		overlay, err := b.overlay(&f)
 		if err == nil {
-			build := exec.Command("go", "build", "-overlay", overlay, "./"+filepath.Dir(f.File))
+			build := exec.Command("go", "build", "-overlay", overlay)
+			for _, e := range f.Edits {
+				build.Args = append(build.Args, "./"+filepath.Dir(e.File))
+			}
 			build.Dir = b.root
 			var out []byte
 			if out, err = build.CombinedOutput(); err != nil {
@@ -133,32 +149,35 @@ type builder struct {
 	folder string // of what it builds
 }
 
-// changed is the file with the fault in it.
-func (b *builder) changed(f *Fault) (string, error) {
-	text, err := os.ReadFile(filepath.Join(b.root, f.File))
+// changed is the file with an edit in it.
+func (b *builder) changed(e Edit) (string, error) {
+	text, err := os.ReadFile(filepath.Join(b.root, e.File))
 	if err != nil {
 		return "", err
 	}
-	if n := strings.Count(string(text), f.Old); n != 1 {
-		return "", fmt.Errorf("%s: %s has %d times, want once: %s", f.Name, f.File, n, f.Old)
+	if n := strings.Count(string(text), e.Old); n != 1 {
+		return "", fmt.Errorf("%s has %d times, want once: %s", e.File, n, e.Old)
 	}
-	return strings.Replace(string(text), f.Old, f.New, 1), nil
+	return strings.Replace(string(text), e.Old, e.New, 1), nil
 }
 
-// overlay is a file that has the compiler read the changed file, if there is a fault, in the place of the one of the tree.
+// overlay is a file that has the compiler read the changed files, if there is a fault, in the place of those of the tree.
 func (b *builder) overlay(f *Fault) (string, error) {
-	file, overlay := filepath.Join(b.folder, "changed.go"), filepath.Join(b.folder, "overlay.json")
 	replace := make(map[string]string)
 	if f != nil {
-		text, err := b.changed(f)
-		if err == nil {
-			err = os.WriteFile(file, []byte(text), 0o666)
+		for i, e := range f.Edits {
+			file := filepath.Join(b.folder, fmt.Sprintf("changed%d.go", i))
+			text, err := b.changed(e)
+			if err == nil {
+				err = os.WriteFile(file, []byte(text), 0o666)
+			}
+			if err != nil {
+				return "", err
+			}
+			replace[filepath.Join(b.root, e.File)] = file
 		}
-		if err != nil {
-			return "", err
-		}
-		replace[filepath.Join(b.root, f.File)] = file
 	}
+	overlay := filepath.Join(b.folder, "overlay.json")
 	text, err := json.Marshal(map[string]any{"Replace": replace})
 	if err == nil {
 		err = os.WriteFile(overlay, text, 0o666)

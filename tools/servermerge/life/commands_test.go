@@ -103,8 +103,8 @@ func rulesOf() merge.PlanOptions {
 	return merge.PlanOptions{
 		Check: rules.Options{
 			Rules: []rules.Declarations{{
-				Plain:      []string{"pl.gold", "item.n"},
-				References: []rules.DeclaredReference{{At: []string{"item.owner"}, To: []string{"pl.id"}}},
+				Plain:      []string{"pl.gold", "item.n", "mail.n"},
+				References: []rules.DeclaredReference{{At: []string{"item.owner", "mail.owner"}, To: []string{"pl.id"}}},
 			}},
 			Rekey:  &rules.Rekey{Auto: true, Counters: []rules.CounterRow{counter}},
 			Tables: []rules.TablePolicy{{Tables: []string{"seq"}, Policy: rules.PolicySkip}, {Tables: []string{"kind"}, Policy: rules.PolicySame}},

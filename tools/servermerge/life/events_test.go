@@ -205,6 +205,8 @@ var changesOfRows = []string{
 	"UPDATE pl SET gold = gold + 1000 WHERE id = 2",
 	"INSERT INTO item (owner, n) VALUES (1, 77)",
 	"DELETE FROM item WHERE n = 1",
+	"INSERT INTO mail (owner, n) VALUES (2, 78)",
+	"DELETE FROM mail",
 	"UPDATE seq SET next = next + 1",
 	"UPDATE kind SET what = 'c' WHERE id = 1",
 	"INSERT INTO kind VALUES (3, 'c')",

@@ -377,7 +377,7 @@ func (l *life) closed(i *image) string {
 
 // behind names a counter, or a mark, that a first world has behind the database that took its place.
 func (l *life) behind(new, first *image) string {
-	for _, table := range []string{"pl", "item"} {
+	for _, table := range []string{"pl", "item", "mail"} {
 		if first.counts[table] < new.counts[table] {
 			return table
 		}

@@ -40,11 +40,11 @@ const rulesText = `
 rekey = true
 
 [check]
-plain = ["pl.gold", "item.n"]
+plain = ["pl.gold", "item.n", "mail.n"]
 
 [[check.reference]]
 to = "pl.id"
-at = ["item.owner"]
+at = ["item.owner", "mail.owner"]
 
 [[merge.counter]]
 at = "seq.next"

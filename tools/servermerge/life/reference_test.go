@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// The game of every world: players with a name of their own, their items, kinds that are the same everywhere, and a counter in
-// a row. It is small, since
-// what values a merge gives is the matter of package oracle.
+// The game of every world: players with a name of their own, their items, mail, which only the first world has at first,
+// kinds that are the same everywhere, and a counter in a row. It is small, since what values a merge gives is the matter of
+// package oracle.
 
 // tables are those of the game, as a kind of database makes them.
 func tables(server bool) []string {
@@ -23,6 +23,7 @@ func tables(server bool) []string {
 		"CREATE TABLE pl (id " + auto + ", name VARCHAR(20) NOT NULL UNIQUE, gold INT NOT NULL)" + end,
 		"CREATE INDEX gold ON pl (gold)",
 		"CREATE TABLE item (id " + auto + ", owner INT NOT NULL, n INT NOT NULL)" + end,
+		"CREATE TABLE mail (id " + auto + ", owner INT NOT NULL, n INT NOT NULL)" + end,
 		"CREATE TABLE kind (id INT NOT NULL PRIMARY KEY, what VARCHAR(9) NOT NULL)" + end,
 		"CREATE TABLE seq (name VARCHAR(20) NOT NULL PRIMARY KEY, next INT NOT NULL)" + end,
 	}
@@ -38,11 +39,14 @@ func rows(n, players int) (all []string) {
 		all = append(all, fmt.Sprintf("INSERT INTO pl (name, gold) VALUES ('%s', %d)", name, 100*n+i),
 			fmt.Sprintf("INSERT INTO item (owner, n) VALUES (%d, %d)", i, i%3))
 	}
+	if n == 1 {
+		all = append(all, "INSERT INTO mail (owner, n) VALUES (1, 1)")
+	}
 	return append(all, "INSERT INTO kind VALUES (1, 'a'), (2, 'b')", fmt.Sprintf("INSERT INTO seq VALUES ('pl', %d)", players+1))
 }
 
 // theGame are the tables of which the reference knows what becomes.
-var theGame = []string{"pl", "item", "kind", "seq"}
+var theGame = []string{"pl", "item", "mail", "kind", "seq"}
 
 // content is what these tables have, by table: the rows, sorted.
 type content map[string][]string
@@ -83,9 +87,9 @@ type chosen struct {
 
 // merged are worlds, in their order, as one.
 func merged(names []string, worlds []content, by chosen) content {
-	c := content{"pl": {}, "item": {}}
+	c := content{"pl": {}, "item": {}, "mail": {}}
 	for i, w := range worlds {
-		pl, item := by.offsets["pl.id"][names[i]], by.offsets["item.id"][names[i]]
+		pl := by.offsets["pl.id"][names[i]]
 		for _, row := range w["pl"] {
 			v := cells(row)
 			if name, renamed := by.names[names[i]+" pl "+v[0]]; renamed {
@@ -93,9 +97,12 @@ func merged(names []string, worlds []content, by chosen) content {
 			}
 			c["pl"] = append(c["pl"], line(number(v[0])+pl, v[1], v[2]))
 		}
-		for _, row := range w["item"] {
-			v := cells(row)
-			c["item"] = append(c["item"], line(number(v[0])+item, number(v[1])+pl, v[2]))
+		for _, table := range []string{"item", "mail"} {
+			own := by.offsets[table+".id"][names[i]]
+			for _, row := range w[table] {
+				v := cells(row)
+				c[table] = append(c[table], line(number(v[0])+own, number(v[1])+pl, v[2]))
+			}
 		}
 	}
 	for _, w := range worlds { // if one has other rows, no merge has them all
@@ -105,6 +112,7 @@ func merged(names []string, worlds []content, by chosen) content {
 	c["kind"] = slices.Compact(c["kind"])
 	slices.Sort(c["pl"])
 	slices.Sort(c["item"])
+	slices.Sort(c["mail"])
 	for _, row := range worlds[0]["seq"] { // those of the others stay behind
 		if v := cells(row); v[0] == "pl" {
 			row = line(v[0], max(number(v[1]), by.counter))

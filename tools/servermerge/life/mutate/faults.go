@@ -28,6 +28,7 @@ var faults = mutant.Faults([][4]string{
 	{"4: open leaves the gate of a killed undo", opens, "enters = func() error { return openGate(ctx, r, record.StateOpen, done) }", "enters = func() error { return nil }"},
 	{"5: a copy of a world starts", fleets, "if i == 0 || !w.Fence {", "if i >= 0 || !w.Fence {"},
 	{"5: open opens without a fence", opens, "if err := r.OrBusy(ctx, r.Kept(ctx, \"open\", state)); err != nil {", "if err := ctx.Err(); err != nil {"},
+	{"5: open opens without a fence", "merge/build/servers.go", "if err := reg.MarkFence(ctx, s.Server, r.Plan.ID, state); err != nil {", "if err := reg.MarkFence(ctx, s.Server, r.Plan.ID, state); err != nil && !errors.Is(err, worldregistry.ErrNoFence) {"},
 	{"6: one database is two worlds", twins, "same, unclear, failed := other.Same(ctx, at)", "same, unclear, failed := other.Same(ctx, at)\n\t\t\tsame = false"},
 	{"7: undo drops what the merge did not make", undoes, "case say == \"\":\n", "case say == \"\":\n\t\tworld.Remove(ctx, u.New.Database)\n"},
 	{"8: NOT BEGUN after an undo that raised", asks, "err != nil || how != \"\" {", "err != nil {\n\t\t_ = how"},
@@ -38,4 +39,5 @@ var faults = mutant.Faults([][4]string{
 	{"11: what is beside the rows that come is not proved", "merge/prove/made.go", "proving.Findings = append(proving.Findings, f.Reasons...)", "_ = f.Reasons"},
 	{"11: a table more is left behind", "merge/plan/made.go", "for _, t := range was.Tables {", "for _, t := range slices.Concat(was.Tables, now.Tables) {"},
 	{"11: a counter may be lowered", "merge/change/counters_prove.go", "is.AutoIncrement.Next >= t.Counter.After {", "is.AutoIncrement.Next >= 0 {"},
+	{"12: rows of a table that was empty are lost", "merge/planner/tables.go", "of.None = empty[t.Name]", "of.None = false"},
 })
