@@ -60,8 +60,8 @@ func ApplyWith(ctx context.Context, plan *plan.Plan, into world.Database, worlds
 	}
 	err = r.OrBusy(ctx, apply(ctx, r, state))
 	result := &Result{ID: plan.ID, Renames: len(plan.Renames), Resumed: state != ""}
-	result.Parts, result.Rows = r.PartResults()
-	result.Wrote, result.Notes, result.Changed = r.Tally.Rows, r.Notes, r.AllChanged()
+	result.Parts, result.Rows, result.Wrote, result.Changed = r.Tally.Result(r.Plan)
+	result.Notes = r.Notes
 	return result, err
 }
 
@@ -77,7 +77,7 @@ func apply(ctx context.Context, r *job.Run, state record.State) error {
 		return r.Retry(ctx, "reading what was copied", func(ctx context.Context) error {
 			done, err := r.Manifest.Checkpoints(ctx)
 			for _, c := range done {
-				r.Filled(&c)
+				r.Tally.Filled(&c)
 			}
 			return err
 		})
@@ -125,7 +125,7 @@ func apply(ctx context.Context, r *job.Run, state record.State) error {
 	if err := bringRows(ctx, r, made); err != nil {
 		return err
 	}
-	r.Beside(record.StepFinish, r.New.Name, "", 0, r.Plan.Rows())
+	r.Tally.Beside(record.StepFinish, r.New.Name, "", 0, r.Plan.Rows())
 	return retryAll(ctx, r, []applyAction{
 		{"adding the foreign keys", func(ctx context.Context) error { return made.MakeReferences(ctx, r.New) }},
 		{"raising the counters", func(ctx context.Context) error { return raiseCounters(ctx, r) }},
@@ -281,7 +281,7 @@ func bringRows(ctx context.Context, r *job.Run, made *world.Schema) error {
 		return err
 	}
 	if err := r.Retry(ctx, "looking at what is filled", func(ctx context.Context) (err error) {
-		r.Step(r.Plan.Rows())
+		r.Tally.Step(r.Plan.Rows())
 		r.Full, err = refill(ctx, r)
 		return err
 	}); err != nil {
@@ -315,7 +315,7 @@ func bringRows(ctx context.Context, r *job.Run, made *world.Schema) error {
 			if t := r.Plan.Table(table); t != nil && t.Rows() > 0 && !indexed[table] {
 				indexed[table] = true
 				rows += t.Rows()
-				w.Beside(record.StepIndex, r.New.Name, table, rows, r.Plan.Rows())
+				w.Tally.Beside(record.StepIndex, r.New.Name, table, rows, r.Plan.Rows())
 			}
 			return nil
 		})

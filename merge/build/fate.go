@@ -9,6 +9,7 @@ import (
 	"mergesafe/merge/job"
 	"mergesafe/merge/keys"
 	"mergesafe/merge/plan"
+	"mergesafe/merge/record"
 	"mergesafe/merge/world"
 )
 
@@ -69,7 +70,7 @@ func fateOf(p *plan.Plan, r *plan.Rename) Fate {
 // It returns an error if a world is another one than was planned, or if the rows that it read are not those of the plan: then
 // the names that each was called with are those of others.
 func EachFateOf(ctx context.Context, p *plan.Plan, worlds []world.Database, table, column string, codecs keys.Codecs, each func(Fate) error) error {
-	table = p.TableName(table)
+	table = record.TableName(p, table)
 	if t := p.Table(table); t == nil || t.Only {
 		return fmt.Errorf("merge: no rows of a table %q come by the plan but those of %q", table, p.Worlds[0].Name)
 	}

@@ -54,7 +54,7 @@ func refill(ctx context.Context, r *job.Run) (filled map[string]bool, err error)
 			filled[t.Name] = true
 			for _, p := range partsOf(r, i) {
 				c := done[refillPlace(r, p)]
-				r.Filled(&c)
+				r.Tally.Filled(&c)
 			}
 			continue
 		}

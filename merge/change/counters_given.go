@@ -13,7 +13,7 @@ import (
 // given are the counters of a world as they are.
 func given(ctx context.Context, p *plan.Plan, w int, s *world.World) (all []plan.Given, err error) {
 	for _, t := range s.Known.Tables {
-		if own := t.AutoIncrement; own != nil && !own.Endless && p.Gives(w, t.Name) {
+		if own := t.AutoIncrement; own != nil && !own.Endless && p.Comes(w, t.Name) != nil {
 			all = append(all, plan.Given{Table: t.Name, Column: own.Column, Next: own.Next})
 		}
 	}

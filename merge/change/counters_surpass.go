@@ -57,8 +57,8 @@ func surpass(ctx context.Context, r *job.Run, w int, to *world.Connection) error
 
 // counterStays reports whether the keys that a counter of a world counts came as they were.
 func counterStays(p *plan.Plan, world int, table, column string) bool {
-	if !p.Gives(world, table) || p.Rekey == nil {
-		return p.Gives(world, table)
+	if p.Comes(world, table) == nil || p.Rekey == nil {
+		return p.Comes(world, table) != nil
 	}
 	c := p.Rekey.Column(table, column)
 	return c == nil || p.Rekey.Offset(c.Cases[0].Space, p.Worlds[world].Name) == 0

@@ -3,7 +3,6 @@ package job
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"mergesafe/merge/plan"
 	"mergesafe/merge/record"
@@ -43,26 +42,6 @@ func (r *Run) Unaltered(ctx context.Context, doing string, look func(world int, 
 		}
 		return nil
 	})
-}
-
-// SameColumns returns a [*record.RefusedError] if a table of the new database that the merge filled is gone, or
-// has other columns than it was made with. [Run.Know] must have been called.
-func (r *Run) SameColumns(doing string) error {
-	refused := &record.RefusedError{Doing: doing}
-	refuse := func(table, what string) {
-		refused.Refusals = append(refused.Refusals, plan.Refusal{Source: r.New.Name, Table: table, Reason: what + " since the merge made it: alter it back"})
-	}
-	for _, t := range r.Plan.Tables {
-		if l := r.Layouts[t.Name]; l == nil {
-			refuse(t.Name, "the table was dropped or renamed")
-		} else if !slices.Equal(slices.Sorted(slices.Values(l.Columns)), slices.Sorted(slices.Values(t.Columns))) {
-			refuse(t.Name, "its columns were altered")
-		}
-	}
-	if len(refused.Refusals) > 0 {
-		return refused
-	}
-	return nil
 }
 
 // LookAt opens the new database as package merge sees it, for the time of f.

@@ -46,7 +46,7 @@ func (f *Filling) Settle(ctx context.Context, r *Run) error {
 func (f *Filling) took(r *Run) {
 	written := f.sent.Rows - f.Rows
 	f.Checkpoint, f.After, f.sent = f.sent.Checkpoint, f.sent.After, nil
-	r.Reached(&f.Checkpoint, written)
+	r.Tally.reached(&f.Checkpoint, written)
 }
 
 // Write calls work in a transaction that saves the next checkpoint: after so many rows with this sum, the last of which
@@ -81,7 +81,7 @@ func (f *Filling) Write(ctx context.Context, r *Run, rows int, sum world.Sum, af
 func (want Expected) As(r *Run, c *record.Checkpoint) error {
 	if r.Opts.Try {
 		if c.Finished && (c.Rows != want.Rows || c.Sum != want.Sum) {
-			r.NoteChanged(Changed{World: c.World, Table: c.Table, Rows: c.Rows, Want: want.Rows})
+			r.Tally.noteChanged(Changed{World: c.World, Table: c.Table, Rows: c.Rows, Want: want.Rows})
 		}
 		return nil
 	}

@@ -1,18 +1,13 @@
 package job
 
 import (
-	"strings"
+	"cmp"
+	"slices"
 	"sync"
 
+	"mergesafe/merge/plan"
 	"mergesafe/merge/record"
 )
-
-// clocked reports whether a column of this type of MySQL may be set by every UPDATE that does not
-// name it: ON UPDATE CURRENT_TIMESTAMP.
-func clocked(typ string) bool {
-	typ = strings.ToLower(typ)
-	return strings.HasPrefix(typ, "timestamp") || strings.HasPrefix(typ, "datetime")
-}
 
 // Progress is the state of the work.
 type Progress struct {
@@ -23,69 +18,94 @@ type Progress struct {
 	Before      int64 // of Rows, those that an earlier call did
 }
 
-// tally counts the rows of a run, over all workers. It is locked also while a
-// function of [Options] is called.
-type tally struct {
+// Tally counts the rows of a run, over all workers, and reports how far the work is. It is locked also while a function
+// of [Options] is called.
+type Tally struct {
+	progress func(Progress) // nil: nobody asks
+	retrying func(error)    // nil: nobody asks
+
 	mu          sync.Mutex
 	done, total int64 // of the current step
 	before      int64 // of done, by earlier calls
 
 	// For the result of the run.
-	parts map[record.Place]int64 // rows that are there, by this call and earlier ones
-	Rows  int64                  // rows that this call wrote
+	parts   map[record.Place]int64 // rows that are there, by this call and earlier ones
+	written int64                  // rows that this call wrote
+	changed []Changed
 }
 
 // Step begins a step of so many rows.
-func (r *Run) Step(total int64) {
-	r.Tally.mu.Lock()
-	defer r.Tally.mu.Unlock()
-	r.Tally.done, r.Tally.total, r.Tally.before = 0, total, 0
+func (t *Tally) Step(total int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.done, t.total, t.before = 0, total, 0
 }
 
 // Filled notes a place that an earlier call filled.
-func (r *Run) Filled(c *record.Checkpoint) {
-	r.Tally.mu.Lock()
-	defer r.Tally.mu.Unlock()
-	r.Tally.done, r.Tally.before = r.Tally.done+c.Rows, r.Tally.before+c.Rows
-	r.Tally.parts[c.Place] = c.Rows
+func (t *Tally) Filled(c *record.Checkpoint) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.done, t.before = t.done+c.Rows, t.before+c.Rows
+	t.parts[c.Place] = c.Rows
 }
 
-// Progress reports that a step did more rows.
-func (r *Run) Progress(step, database, table string, rows int) {
-	r.Tally.mu.Lock()
-	defer r.Tally.mu.Unlock()
-	r.Tally.done += int64(rows)
-	r.counted += int64(rows)
-	if r.Opts.Progress != nil {
-		r.Opts.Progress(Progress{Step: step, Database: database, Table: table, Rows: r.Tally.done, Total: r.Tally.total, Before: r.Tally.before})
+// did reports that a step did more rows, or took some back.
+func (t *Tally) did(step, database, table string, rows int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.done += rows
+	if t.progress != nil {
+		t.progress(Progress{Step: step, Database: database, Table: table, Rows: t.done, Total: t.total, Before: t.before})
 	}
+}
+
+// takeBack takes rows back that a failed attempt did.
+func (t *Tally) takeBack(rows int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.done -= rows
 }
 
 // Beside reports a step that goes on beside the current one, or after it, and how far that is. With 0 rows it begins.
-func (r *Run) Beside(step, database, table string, rows, total int64) {
-	r.Tally.mu.Lock()
-	defer r.Tally.mu.Unlock()
-	if r.Opts.Progress != nil {
-		r.Opts.Progress(Progress{Step: step, Database: database, Table: table, Rows: rows, Total: total})
+func (t *Tally) Beside(step, database, table string, rows, total int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.progress != nil {
+		t.progress(Progress{Step: step, Database: database, Table: table, Rows: rows, Total: total})
 	}
 }
 
-// retrying reports the error that causes a retry.
-func (r *Run) retrying(why error) {
-	r.Tally.mu.Lock()
-	defer r.Tally.mu.Unlock()
-	if r.Opts.Retrying != nil {
-		r.Opts.Retrying(why)
+// retry reports the error that causes a retry.
+func (t *Tally) retry(why error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.retrying != nil {
+		t.retrying(why)
 	}
 }
 
-// Reached takes a checkpoint into the result, and how many rows were written on
-// the way to it.
-func (r *Run) Reached(c *record.Checkpoint, written int64) {
-	r.Tally.mu.Lock()
-	defer r.Tally.mu.Unlock()
-	r.Tally.parts[c.Place] = c.Rows
-	r.Tally.Rows += written
+// reached takes a checkpoint into the result, and how many rows were written on the way to it.
+func (t *Tally) reached(c *record.Checkpoint, written int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.parts[c.Place] = c.Rows
+	t.written += written
+}
+
+// Changed is a table of a world that a rehearsal found with other rows than the plan did: another number of them, or
+// other values.
+type Changed struct {
+	World string `json:"world"`
+	Table string `json:"table"`
+	Rows  int64  `json:"rows"` // now, and
+	Want  int64  `json:"want"` // when the plan was made
+}
+
+// noteChanged notes that a table of a world has other rows than planned.
+func (t *Tally) noteChanged(c Changed) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.changed = append(t.changed, c)
 }
 
 // PartResult is how many rows of one world were copied to one table.
@@ -94,23 +114,22 @@ type PartResult struct {
 	Rows         int64
 }
 
-// PartResults returns what was copied, in the order of the plan, and the sum of it.
-func (r *Run) PartResults() (all []PartResult, rows int64) {
+// Result is what was done by a plan: the parts in its order with the sum of their rows, how many of these this call wrote,
+// and what changed, in the order of its worlds and then by table.
+func (t *Tally) Result(p *plan.Plan) (all []PartResult, rows, written int64, changed []Changed) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	done := make(map[record.Place]int64)
-	for at, n := range r.Tally.parts {
+	for at, n := range t.parts {
 		done[record.Place{World: at.World, Table: at.Table}] += n
 	}
-	for _, t := range r.Plan.Tables {
-		for _, w := range r.Plan.Worlds {
-			n := done[record.Place{World: w.Name, Table: t.Name}]
-			all, rows = append(all, PartResult{t.Name, w.Name, n}), rows+n
+	for _, table := range p.Tables {
+		for _, w := range p.Worlds {
+			n := done[record.Place{World: w.Name, Table: table.Name}]
+			all, rows = append(all, PartResult{table.Name, w.Name, n}), rows+n
 		}
 	}
-	return all, rows
-}
-
-// Lifted is a server whose fence was lifted.
-type Lifted struct {
-	Database string `json:"database"`
-	Server   string `json:"server"`
+	return all, rows, t.written, slices.SortedFunc(slices.Values(t.changed), func(a, b Changed) int {
+		return cmp.Or(p.World(a.World)-p.World(b.World), cmp.Compare(a.Table, b.Table))
+	})
 }

@@ -42,7 +42,7 @@ func (r *Run) Retry(ctx context.Context, doing string, f func(ctx context.Contex
 		if time.Since(since) >= r.Opts.RetryFor {
 			return &record.StoppedError{Doing: doing, Cause: meaning}
 		}
-		r.retrying(err)
+		r.Tally.retry(err)
 		select {
 		case <-time.After(wait):
 			wait = min(2*wait, longest)
@@ -56,10 +56,8 @@ func (r *Run) Retry(ctx context.Context, doing string, f func(ctx context.Contex
 func (r *Run) RetryCounted(ctx context.Context, doing string, f func(ctx context.Context) error) error {
 	r.counted = 0
 	return r.Retry(ctx, doing, func(soft context.Context) error {
-		r.Tally.mu.Lock()
-		r.Tally.done -= r.counted
+		r.Tally.takeBack(r.counted)
 		r.counted = 0
-		r.Tally.mu.Unlock()
 		return f(soft)
 	})
 }

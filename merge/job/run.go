@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"mergesafe/merge/mapping"
 	"mergesafe/merge/plan"
@@ -37,9 +38,14 @@ type Run struct {
 	Notes  []string // what the operator should know, though it worked
 
 	Seen    *record.SeenKeys // shared by all workers
-	Tally   *tally           // this, too
-	changed *changed         // this, too
+	Tally   *Tally           // this, too
 	counted int64            // rows of this worker's part that are in the tally
+}
+
+// Lifted is a server whose fence was lifted.
+type Lifted struct {
+	Database string `json:"database"`
+	Server   string `json:"server"`
 }
 
 // NewRun makes a run. The worlds are given in the order of the plan.
@@ -52,7 +58,7 @@ func NewRun(p *plan.Plan, into world.Database, worlds []world.Database, opts Opt
 	}
 	on := &world.Connection{Database: into, Writes: true, Fail: h.Fail}
 	r := &Run{Opts: opts.withDefaults(), Hooks: h.withDefaults(), Plan: p, Changes: mapping.NewMapping(p, opts.Codecs), New: on, Manifest: &record.Manifest{On: on, ID: p.ID, Try: opts.Try},
-		Layouts: make(map[string]*world.Layout), Seen: record.NewSeenKeys(), Tally: &tally{parts: make(map[record.Place]int64)}, changed: new(changed)}
+		Layouts: make(map[string]*world.Layout), Seen: record.NewSeenKeys(), Tally: &Tally{progress: opts.Progress, retrying: opts.Retrying, parts: make(map[record.Place]int64)}}
 	for i, d := range worlds {
 		if d.Name != p.Worlds[i].Name {
 			return nil, fmt.Errorf("merge: the plan has %q where %q is given: want the worlds in the order of the plan", p.Worlds[i].Name, d.Name)
@@ -80,6 +86,19 @@ func (r *Run) Know(s *world.World) {
 			r.Layouts[t.Name] = world.NewLayout(s.Dialect, t)
 		}
 	}
+}
+
+// clocked reports whether a column of this type of MySQL may be set by every UPDATE that does not
+// name it: ON UPDATE CURRENT_TIMESTAMP.
+func clocked(typ string) bool {
+	typ = strings.ToLower(typ)
+	return strings.HasPrefix(typ, "timestamp") || strings.HasPrefix(typ, "datetime")
+}
+
+// Progress reports that a step did more rows.
+func (r *Run) Progress(step, database, table string, rows int) {
+	r.counted += int64(rows)
+	r.Tally.did(step, database, table, int64(rows))
 }
 
 // Count counts the rows of a table of the new database.

@@ -8,9 +8,6 @@ type Given struct {
 	Next   uint64 `json:"next"`             // the first number that it has not given
 }
 
-// Gives reports whether the counter of a table of a world counts for the new database.
-func (p *Plan) Gives(world int, table string) bool { return p.comes(world, table) != nil }
-
 // RowCounter is a value in the first world in which the game counts keys. It is raised above
 // the keys that come.
 type RowCounter struct {

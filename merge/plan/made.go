@@ -77,7 +77,7 @@ func (p *Plan) Altered(i int, s *world.World, copied bool) string {
 		var stayed []string
 		for _, t := range was.Tables {
 			same := slices.ContainsFunc(p.Alike, func(a Alike) bool { return a.Table == t.Name })
-			if p.comes(i, t.Name) == nil && !same {
+			if p.Comes(i, t.Name) == nil && !same {
 				stayed = append(stayed, t.Name)
 			}
 		}

@@ -10,8 +10,8 @@ type Part struct {
 	Number int // of the range
 }
 
-// comes returns the table of that name if rows of a world come to it, or nil.
-func (p *Plan) comes(world int, table string) *Table {
+// Comes returns the table of that name if rows of a world come to it, or nil.
+func (p *Plan) Comes(world int, table string) *Table {
 	i := slices.IndexFunc(p.Tables, func(t Table) bool { return t.Name == table && (world == 0 || !t.Only) })
 	if i < 0 {
 		return nil

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 	"mergesafe/merge/world"
 )
@@ -34,24 +33,6 @@ func (p *Plan) validateRekeying() error {
 		}
 	}
 	return nil
-}
-
-// RekeyOptions are what makes a check of the new database follow the same references.
-func (p *Plan) RekeyOptions() *rules.Rekey {
-	if p.Rekey == nil {
-		return nil
-	}
-	o := new(rules.Rekey)
-	for _, s := range p.Rekey.Spaces {
-		space := rules.Space{Name: s.Name, Keep: s.Keep, After: len(p.Check.Rules)} // the plan has decided what counts
-		for _, c := range p.Rekey.Columns {
-			if c.Key && c.Cases[0].Space == s.Name {
-				space.Keys = append(space.Keys, rules.Name(c.Table)+"."+rules.Name(c.Column))
-			}
-		}
-		o.Spaces = append(o.Spaces, space)
-	}
-	return o
 }
 
 // Path is that of the keys of a world, in the record of the new database.

@@ -29,18 +29,6 @@ func (p *Plan) RowsWithheld() (all []catalog.Withheld) {
 	return all
 }
 
-// StayingBehind are the tables of which all rows stay behind, if it is said what becomes of rows that refer there: for a
-// check of the new database.
-func (p *Plan) StayingBehind() (all []rules.TablePolicy) {
-	for _, s := range p.Severed {
-		if s.Partly {
-			continue // others of its rows came
-		}
-		all = append(all, rules.TablePolicy{Tables: []string{rules.Name(s.To)}, Policy: rules.PolicySkip})
-	}
-	return all
-}
-
 // Withheld are the conditions for the rows of the sources that do not come, by table.
 func (p *Plan) Withheld(d world.Dialect) map[string]string {
 	conditions := make(map[string][]string)

@@ -10,6 +10,7 @@ import (
 	"mergesafe/merge/plan"
 	"mergesafe/merge/record"
 	"mergesafe/merge/verdict"
+	"mergesafe/merge/world"
 )
 
 // refuseAgain refuses worlds whose rows a merge brought to the first world before. A registry tells
@@ -35,7 +36,7 @@ func refuseAgain(ctx context.Context, p *Planner) error {
 				if i == 0 {
 					continue // which has these rows
 				}
-				if same, rows := p.Plan.SameRows(i, &old, j); 2*same > rows {
+				if same, rows := sameRows(p.Plan, i, &old, j); 2*same > rows {
 					p.refuse(plan.Refusal{Place: plan.PlaceServers, Code: verdict.CodeWorldMerged, Source: now.Name, Reason: fmt.Sprintf(
 						"the merge %s brought this world here already, as %q: %s of its %s are in tables that are exactly as they were then, and all would come a second time; leave it out, or undo that merge first; if it is another world that began with the same rows: -allow %s",
 						old.ID, then.Name, printable.Number(same), printable.Count(rows, "row", "rows"), verdict.CodeWorldMerged)})
@@ -44,4 +45,23 @@ func refuseAgain(ctx context.Context, p *Planner) error {
 		}
 	}
 	return nil
+}
+
+// sameRows counts the rows that a world of a plan brings, and those of them in tables that a
+// world of an earlier plan had exactly so.
+func sameRows(p *plan.Plan, w int, old *plan.Plan, other int) (same, all int64) {
+	then := make(map[string]world.Content)
+	for i := range old.Tables {
+		if t := &old.Tables[i]; other < len(t.Worlds) {
+			then[t.Name] = t.Worlds[other]
+		}
+	}
+	for i := range p.Tables {
+		now := p.Tables[i].Worlds[w]
+		all += now.Rows
+		if was, ok := then[p.Tables[i].Name]; ok && was.Rows == now.Rows && was.Sum == now.Sum {
+			same += now.Rows
+		}
+	}
+	return same, all
 }

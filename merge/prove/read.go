@@ -41,7 +41,7 @@ func readWorlds(ctx context.Context, r *job.Run) ([]tableRead, error) {
 			parts = append(parts, plan.Part{Table: i, World: j})
 		}
 	}
-	r.Step(r.Plan.Rows())
+	r.Tally.Step(r.Plan.Rows())
 	return found, readParts(ctx, r, record.StepVerify, parts, found)
 }
 
@@ -81,7 +81,7 @@ func readRest(ctx context.Context, r *job.Run, found []tableRead) error {
 			parts, rows = append(parts, plan.Part{Table: i, World: newDatabase}), rows+r.Plan.Tables[i].Merged().Rows
 		}
 	}
-	r.Step(rows)
+	r.Tally.Step(rows)
 	return readParts(ctx, r, record.StepResult, parts, found)
 }
 

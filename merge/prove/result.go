@@ -40,7 +40,7 @@ func checkResult(ctx context.Context, r *job.Run, s *world.World, proof *Proof, 
 	for _, n := range r.Plan.Renumbered {
 		uniques = append(uniques, rules.DeclaredUnique{Table: n.Table, Columns: append(slices.Clone(n.Within), n.Column), Name: "renumbered", Of: n.Within})
 	}
-	tables := r.Plan.StayingBehind()
+	tables := stayingBehind(r.Plan)
 	for _, table := range r.Plan.Resets { // as in the plan, nothing is read there: it is empty
 		known := func(p rules.TablePolicy) bool { return slices.Contains(p.Tables, rules.Name(table)) }
 		if !slices.ContainsFunc(tables, known) {
@@ -48,9 +48,9 @@ func checkResult(ctx context.Context, r *job.Run, s *world.World, proof *Proof, 
 		}
 	}
 	report, err := check.Merged(ctx, s, rules.Options{Allow: allow, Rules: r.Plan.Check.Rules, Codecs: r.Opts.Codecs,
-		Tables: tables, Uniques: uniques, Rekey: r.Plan.RekeyOptions(), Copies: r.Plan.Copies,
+		Tables: tables, Uniques: uniques, Rekey: rekeyOptions(r.Plan), Copies: r.Plan.Copies,
 		Progress: func(p rules.Progress) {
-			r.Beside(record.StepResult, p.World, p.Table, p.WorldRows, p.WorldTotal)
+			r.Tally.Beside(record.StepResult, p.World, p.Table, p.WorldRows, p.WorldTotal)
 		}}, rows)
 	if err != nil {
 		return err
@@ -82,4 +82,34 @@ func worse(a, b verdict.Verdict) verdict.Verdict {
 		}
 	}
 	return verdict.Pass
+}
+
+// rekeyOptions are what makes a check of the new database follow the same references.
+func rekeyOptions(p *plan.Plan) *rules.Rekey {
+	if p.Rekey == nil {
+		return nil
+	}
+	o := new(rules.Rekey)
+	for _, s := range p.Rekey.Spaces {
+		space := rules.Space{Name: s.Name, Keep: s.Keep, After: len(p.Check.Rules)} // the plan has decided what counts
+		for _, c := range p.Rekey.Columns {
+			if c.Key && c.Cases[0].Space == s.Name {
+				space.Keys = append(space.Keys, rules.Name(c.Table)+"."+rules.Name(c.Column))
+			}
+		}
+		o.Spaces = append(o.Spaces, space)
+	}
+	return o
+}
+
+// stayingBehind are the tables of which all rows stay behind, if it is said what becomes of rows that refer there: for a
+// check of the new database.
+func stayingBehind(p *plan.Plan) (all []rules.TablePolicy) {
+	for _, s := range p.Severed {
+		if s.Partly {
+			continue // others of its rows came
+		}
+		all = append(all, rules.TablePolicy{Tables: []string{rules.Name(s.To)}, Policy: rules.PolicySkip})
+	}
+	return all
 }

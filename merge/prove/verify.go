@@ -101,7 +101,7 @@ func verify(ctx context.Context, proving *change.Proving) error {
 	if err := r.Learn(ctx); err != nil {
 		return err
 	}
-	if err := r.SameColumns("verify"); err != nil {
+	if err := sameColumns(r); err != nil {
 		return err
 	}
 	found, err := readWorlds(ctx, r)
@@ -161,6 +161,26 @@ func verify(ctx context.Context, proving *change.Proving) error {
 	return nil
 }
 
+// sameColumns returns a [*record.RefusedError] if a table of the new database that the merge filled is gone, or
+// has other columns than it was made with. [job.Run.Know] must have been called.
+func sameColumns(r *job.Run) error {
+	refused := &record.RefusedError{Doing: "verify"}
+	refuse := func(table, what string) {
+		refused.Refusals = append(refused.Refusals, plan.Refusal{Source: r.New.Name, Table: table, Reason: what + " since the merge made it: alter it back"})
+	}
+	for _, t := range r.Plan.Tables {
+		if l := r.Layouts[t.Name]; l == nil {
+			refuse(t.Name, "the table was dropped or renamed")
+		} else if !slices.Equal(slices.Sorted(slices.Values(l.Columns)), slices.Sorted(slices.Values(t.Columns))) {
+			refuse(t.Name, "its columns were altered")
+		}
+	}
+	if len(refused.Refusals) > 0 {
+		return refused
+	}
+	return nil
+}
+
 // compareSums compares what was read of a table with the plan.
 func compareSums(r *job.Run, t *plan.Table, read tableRead) evidence.TableProof {
 	want, now := t.Merged(), read.now
@@ -184,7 +204,7 @@ func explain(r *job.Run, ctx, soft context.Context, t *plan.Table, proof *eviden
 	l := r.Layouts[t.Name]
 	if l.Multiset() {
 		var err error
-		proof.Missing, err = r.Gone(soft, slices.IndexFunc(r.Plan.Tables, func(other plan.Table) bool { return other.Name == t.Name }))
+		proof.Missing, err = gone(soft, r, slices.IndexFunc(r.Plan.Tables, func(other plan.Table) bool { return other.Name == t.Name }))
 		if _, changed := errors.AsType[*record.ChangedError](err); changed {
 			return nil // it is named among the worlds
 		}
@@ -228,4 +248,36 @@ func explain(r *job.Run, ctx, soft context.Context, t *plan.Table, proof *eviden
 	// If a world was changed too, it cannot be told.
 	proof.Others = len(proof.Worlds) == 0 && (left != world.Sum{} || rows != 0)
 	return nil
+}
+
+// gone counts the rows that came to a table without a key and are not there, as they
+// were copied: one of several equal rows is as good as another.
+func gone(ctx context.Context, r *job.Run, table int) (n int64, err error) {
+	t := &r.Plan.Tables[table]
+	l, came := r.Layouts[t.Name], make(map[string]int64)
+	for i, w := range r.Worlds {
+		if t.Worlds[i].Rows == 0 {
+			continue
+		}
+		of, err := world.Identities(ctx, w, l, r.Changes.Moves(w.Name, l), nil)
+		if err != nil {
+			return 0, err
+		}
+		// The sum comes last, so that the rows counted were those of the plan.
+		now, err := world.ContentsOfMultiset(ctx, w, l, nil, func(int) error { return nil })
+		if want := t.Worlds[i]; err == nil && (now.Rows != want.Rows || now.Sum != want.Sum || world.Total64(of) != want.Rows) {
+			err = &record.ChangedError{Database: w.Name, Table: l.Table, Rows: now.Rows, Want: want.Rows}
+		}
+		if err != nil {
+			return 0, err
+		}
+		for is, rows := range of {
+			came[is] += rows
+		}
+	}
+	there, err := world.Identities(ctx, r.New, l, nil, came)
+	for is, rows := range came {
+		n += max(0, rows-there[is])
+	}
+	return n, err
 }

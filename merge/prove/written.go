@@ -33,7 +33,7 @@ func Written(ctx context.Context, r *job.Run) (written []plan.Refusal, err error
 			parts, rows = append(parts, plan.Part{Table: i, World: newDatabase}), rows+t.Merged().Rows
 		}
 	}
-	r.Step(rows)
+	r.Tally.Step(rows)
 	found := make([]tableRead, len(r.Plan.Tables))
 	if err := readParts(ctx, r, record.StepVerify, parts, found); err != nil {
 		return nil, err

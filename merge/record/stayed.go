@@ -51,7 +51,7 @@ func ByPlan(ctx context.Context, merged world.Database, source, table, key strin
 		if err != nil {
 			return nil, err
 		}
-		if step.Stays == "" && p.World(source) > 0 && p.Numbered(source, step.Table) {
+		if step.Stays == "" && p.World(source) > 0 && numbered(p, source, step.Table) {
 			continue // [Whereis] knows which keys there were
 		}
 		if step.New+step.Stays == "" {
@@ -121,10 +121,10 @@ func (m *Manifest) recorded(ctx context.Context, id string) (*plan.Plan, error) 
 	return p, err
 }
 
-// ofKey is [plan.Plan.OfKey].
+// ofKey is [fateOf], as people are told it.
 func ofKey(p *plan.Plan, source, table, key string) (Planned, error) {
-	table = p.TableName(table)
-	fate, err := p.OfKey(source, table, key)
+	table = TableName(p, table)
+	fate, err := fateOf(p, source, table, key)
 	if err != nil {
 		err = fmt.Errorf("merge: table %q of %q, by the merge %s: %w", table, source, p.ID, err)
 	}

@@ -1,4 +1,4 @@
-package plan
+package record
 
 import (
 	"errors"
@@ -8,12 +8,13 @@ import (
 
 	"mergesafe/internal/slice"
 	"mergesafe/merge/keys"
+	"mergesafe/merge/plan"
 	"mergesafe/merge/rules"
 )
 
 // keyOfRows is what tells the rows of a table that come or stay, as far as a plan knows: what is no integer that moves
 // is a text.
-func (p *Plan) keyOfRows(source, table string) (key rules.RowKey) {
+func keyOfRows(p *plan.Plan, source, table string) (key rules.RowKey) {
 	if s := p.StaysOf(source, table); s != nil && s.Keyed() {
 		return s.RowKey()
 	}
@@ -31,7 +32,7 @@ func (p *Plan) keyOfRows(source, table string) (key rules.RowKey) {
 }
 
 // TableName is the name of a table as the plan has it: SQLite takes names of any case.
-func (p *Plan) TableName(table string) string {
+func TableName(p *plan.Plan, table string) string {
 	if p.Engine != "sqlite" {
 		return table
 	}
@@ -43,9 +44,9 @@ func (p *Plan) TableName(table string) string {
 	return table
 }
 
-// Numbered reports whether the rows of a table of a world are told by one column of integers that moves.
-func (p *Plan) Numbered(source, table string) bool {
-	key := p.keyOfRows(source, table)
+// numbered reports whether the rows of a table of a world are told by one column of integers that moves.
+func numbered(p *plan.Plan, source, table string) bool {
+	key := keyOfRows(p, source, table)
 	if len(key.Columns) != 1 {
 		return false
 	}
@@ -53,35 +54,35 @@ func (p *Plan) Numbered(source, table string) bool {
 	return c != nil && c.Key
 }
 
-// KeyFate is what becomes of the row with a key by a plan: it stays behind, or its key is New. Keys are written as
+// keyFate is what becomes of the row with a key by a plan: it stays behind, or its key is New. Keys are written as
 // [keys.Key.String] does.
-type KeyFate struct{ Old, New, Stays string }
+type keyFate struct{ Old, New, Stays string }
 
-// OfKey says what becomes of the row with a key of a world, if the world has it. New and Stays are both empty if no row of the
+// fateOf says what becomes of the row with a key of a world, if the world has it. New and Stays are both empty if no row of the
 // table comes, and the plan does not know of rows that stay behind; it is an error if the plan does not know what became of the
 // key.
-func (p *Plan) OfKey(source, table, text string) (fate KeyFate, err error) {
+func fateOf(p *plan.Plan, source, table, text string) (fate keyFate, err error) {
 	fate.Old = text
 	w, s := p.World(source), p.StaysOf(source, table)
 	if w < 0 {
 		return fate, nil
 	}
-	if slices.ContainsFunc(p.Alike, func(a Alike) bool { return a.Table == table }) {
+	if slices.ContainsFunc(p.Alike, func(a plan.Alike) bool { return a.Table == table }) {
 		fate.New = text // which is the same in all worlds
 		return fate, nil
 	}
-	comes := p.comes(w, table) != nil && len(p.Table(table).Key) > 0
+	comes := p.Comes(w, table) != nil && len(p.Table(table).Key) > 0
 	if !comes && (s == nil || s.Rows() == 0) {
 		return fate, nil
 	}
-	of := p.keyOfRows(source, table)
+	of := keyOfRows(p, source, table)
 	key, ok := of.Kinds.Parse(text)
 	if !ok {
 		return fate, fmt.Errorf("the key is of another form: want %s", wantedKey(of))
 	}
 	fate.Old = key.String()
 	if s != nil && s.Rows() > 0 {
-		if err := rules.Link(slice.Map(p.Leaving.Stays, func(s Stays) *rules.Stays { return s.Stays })); err != nil {
+		if err := rules.Link(slice.Map(p.Leaving.Stays, func(s plan.Stays) *rules.Stays { return s.Stays })); err != nil {
 			return fate, err
 		}
 		values := key.Values()
@@ -97,7 +98,7 @@ func (p *Plan) OfKey(source, table, text string) (fate KeyFate, err error) {
 		}
 	}
 	if comes {
-		fate.New, err = p.becomes(source, table, of, key)
+		fate.New, err = becomes(p, source, table, of, key)
 	}
 	return fate, err
 }
@@ -121,8 +122,8 @@ func wantedKey(of rules.RowKey) string {
 }
 
 // becomes is what a key of a row that comes becomes.
-func (p *Plan) becomes(source, table string, of rules.RowKey, key keys.Key) (image string, err error) {
-	if slices.ContainsFunc(p.Renames, func(r Rename) bool {
+func becomes(p *plan.Plan, source, table string, of rules.RowKey, key keys.Key) (image string, err error) {
+	if slices.ContainsFunc(p.Renames, func(r plan.Rename) bool {
 		return r.Source == source && r.Table == table && slices.Contains(of.Columns, r.Column)
 	}) {
 		return "", errors.New("the names in such keys changed: servermerge whois with the plan alone has them")
