@@ -165,12 +165,12 @@ func (m *maker) look() (*Schema, error) {
 	if m.table == "" || m.Engine == sqlite {
 		return Read(m.ctx, m.to)
 	}
-	now := new(Schema)
-	err := now.readDatabase(m.ctx, m.to)
+	now := &reader{Schema: new(Schema), on: m.to}
+	err := now.readDatabase(m.ctx)
 	if err == nil {
-		err = now.readObjects(m.ctx, m.to, []Object{{Kind: Table, Name: m.table}})
+		err = now.readObjects(m.ctx, []Object{{Kind: Table, Name: m.table}})
 	}
-	return now, err
+	return now.Schema, err
 }
 
 // made returns an error if some of the objects were made otherwise than they are: a server that is not strict may

@@ -22,11 +22,6 @@ type Obstacle struct {
 
 func (o Obstacle) String() string { return o.Object + ": " + o.Why + ". To do: " + o.Do }
 
-// cannot notes what reading found.
-func (s *Schema) cannot(o *Object, why, do string) {
-	s.found = append(s.found, Obstacle{Object: o.String(), Why: why, Do: do})
-}
-
 // Obstacles says what cannot be carried over, and what to do about it. Nothing is replaced or left out silently: while
 // there are obstacles, the schema should not be made. Of a server that will have the new database, only what belongs to
 // the server is read. What [Running] finds is not among them.
@@ -44,15 +39,15 @@ func (s *Schema) Obstacles(ctx context.Context, into Database) ([]Obstacle, erro
 	defer to.Close()
 	// It may be there if apply is repeated. A trigger says new.x, too.
 	s.others = slices.DeleteFunc(s.others, func(other string) bool { return other == name })
-	there := new(Schema)
-	if err := there.readDatabase(ctx, to); err != nil {
+	there := &reader{Schema: new(Schema), on: to}
+	if err := there.readDatabase(ctx); err != nil {
 		return nil, fmt.Errorf("reading the server of %q: %w", to.Name, err)
 	}
 	kind := func(s *Schema) string {
 		return s.Engine + " " + s.Version + " with lower_case_table_names=" + s.lowerCase
 	}
-	if kind(there) != kind(s) {
-		all = append(all, Obstacle{Object: "the server", Why: "it is " + kind(there) + ", and the world's is " + kind(s),
+	if kind(there.Schema) != kind(s) {
+		all = append(all, Obstacle{Object: "the server", Why: "it is " + kind(there.Schema) + ", and the world's is " + kind(s),
 			Do: "choose a server of the same kind", There: true})
 	}
 	format, err := one(ctx, to, "SELECT LOWER(@@innodb_default_row_format)")
@@ -64,8 +59,9 @@ func (s *Schema) Obstacles(ctx context.Context, into Database) ([]Obstacle, erro
 			Why: "it has innodb_default_row_format=" + is + ", in which not every table can be made",
 			Do:  "SET GLOBAL innodb_default_row_format = DYNAMIC; until apply is done", There: true})
 	}
-	for _, refused := range []func(context.Context, *Connection) ([]Obstacle, error){s.keyless, s.compressed} {
-		tables, err := refused(ctx, to)
+	on := &newServer{s, to, there.self}
+	for _, refused := range []func(context.Context) ([]Obstacle, error){on.keyless, on.compressed} {
+		tables, err := refused(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("reading the server of %q: %w", to.Name, err)
 		}
@@ -78,11 +74,18 @@ func (s *Schema) Obstacles(ctx context.Context, into Database) ([]Obstacle, erro
 				Do: "make it again without the name of a database"})
 		}
 	}
-	accounts, err := s.definers(ctx, to, there.self)
+	accounts, err := on.definers(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("reading the accounts of %q: %w", to.Name, err)
 	}
 	return append(all, accounts...), nil
+}
+
+// newServer is the one that a schema is to be made on: what it refuses.
+type newServer struct {
+	*Schema
+	to    *Connection
+	login string // the account there
 }
 
 // settingOn reads a switch of the server; one that it does not know is off.
@@ -96,11 +99,11 @@ func settingOn(ctx context.Context, to *Connection, name string) (bool, error) {
 
 // keyless returns the tables without a primary key, if the server takes none and this account cannot change that for
 // its session.
-func (s *Schema) keyless(ctx context.Context, to *Connection) (all []Obstacle, err error) {
-	if on, err := settingOn(ctx, to, "sql_require_primary_key"); !on || err != nil { // MariaDB has none
+func (s *newServer) keyless(ctx context.Context) (all []Obstacle, err error) {
+	if on, err := settingOn(ctx, s.to, "sql_require_primary_key"); !on || err != nil { // MariaDB has none
 		return nil, err
 	}
-	if _, err := to.Exec(ctx, "session", "SET SESSION sql_require_primary_key = 0", false); !sqldb.IsDenied(err) {
+	if _, err := s.to.Exec(ctx, "session", "SET SESSION sql_require_primary_key = 0", false); !sqldb.IsDenied(err) {
 		return nil, err
 	}
 	for _, o := range s.Objects {
@@ -113,8 +116,8 @@ func (s *Schema) keyless(ctx context.Context, to *Connection) (all []Obstacle, e
 }
 
 // compressed returns the tables that the server, a MariaDB, would make and then not write to.
-func (s *Schema) compressed(ctx context.Context, to *Connection) (all []Obstacle, err error) {
-	if on, err := settingOn(ctx, to, "innodb_read_only_compressed"); !on || err != nil { // MySQL has none
+func (s *newServer) compressed(ctx context.Context) (all []Obstacle, err error) {
+	if on, err := settingOn(ctx, s.to, "innodb_read_only_compressed"); !on || err != nil { // MySQL has none
 		return nil, err
 	}
 	for _, o := range s.Objects {
@@ -201,16 +204,16 @@ const (
 )
 
 // definers finds accounts that do not exist on a server, or that this account cannot give an object there.
-func (s *Schema) definers(ctx context.Context, to *Connection, self string) (all []Obstacle, err error) {
-	rights, err := rightsOf(ctx, to)
+func (s *newServer) definers(ctx context.Context) (all []Obstacle, err error) {
+	rights, err := rightsOf(ctx, s.to)
 	if err != nil {
 		return nil, err
 	}
-	grant := func(right string) string { return "GRANT " + right + " ON *.* TO " + account(self) + ";" }
+	grant := func(right string) string { return "GRANT " + right + " ON *.* TO " + account(s.login) + ";" }
 	seen := make(map[string]bool)
 	for _, o := range s.of(rest...) {
 		written, user, host := o.definer()
-		if written == "" || seen[written] || user+"@"+host == self {
+		if written == "" || seen[written] || user+"@"+host == s.login {
 			continue
 		}
 		seen[written] = true
@@ -224,24 +227,24 @@ func (s *Schema) definers(ctx context.Context, to *Connection, self string) (all
 		if !rights[right] && !rights["ALL PRIVILEGES"] {
 			say("is another account, and this account cannot set it", grant(right))
 		}
-		n, err := to.Number(ctx, isAccount, false, user, host)
+		n, err := s.to.Number(ctx, isAccount, false, user, host)
 		switch {
 		case sqldb.Says(err, sqldb.LacksARight):
-			say("may not exist: this account cannot read that", "GRANT SELECT ON mysql.* TO "+account(self)+";")
+			say("may not exist: this account cannot read that", "GRANT SELECT ON mysql.* TO "+account(s.login)+";")
 		case err != nil:
 			return nil, err
 		case n == 0:
 			say("does not exist on the server",
 				"make the object with another definer, or CREATE USER "+written+"; with the rights that it needs")
 		case s.Engine == engineMySQL && !rights["SYSTEM_USER"]:
-			if n, err = to.Number(ctx, isSystemUser, false, user, host); err != nil && !sqldb.Says(err, sqldb.LacksARight) {
+			if n, err = s.to.Number(ctx, isSystemUser, false, user, host); err != nil && !sqldb.Says(err, sqldb.LacksARight) {
 				return nil, err
 			} else if n > 0 {
 				say("is a system user, and this account is none", grant("SYSTEM_USER"))
 			}
 		}
 	}
-	if n, err := to.Number(ctx, logsRoutines, false); err != nil {
+	if n, err := s.to.Number(ctx, logsRoutines, false); err != nil {
 		return nil, err
 	} else if o := s.of(Function, Trigger); n == 1 && len(o) > 0 && !rights["SUPER"] && !rights["ALL PRIVILEGES"] {
 		all = append(all, Obstacle{Object: o[0].String(), Why: "with a binary log, the server lets only SUPER make functions and triggers",

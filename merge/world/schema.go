@@ -88,15 +88,27 @@ func (o *Object) ours() bool {
 // Read describes a database, by SELECT and SHOW. Routines, triggers and events that the account must not see are
 // missing: [mergesafe/merge/catalog.Catalog] tells what is hidden.
 func Read(ctx context.Context, on *Connection) (*Schema, error) {
-	s, read := new(Schema), (*Schema).readSQLite
+	r := &reader{Schema: new(Schema), on: on}
+	read := r.readSQLite
 	if on.Dialect().MySQL() {
-		read = (*Schema).readMySQL
+		read = r.readMySQL
 	}
-	if err := read(s, ctx, on); err != nil {
+	if err := read(ctx); err != nil {
 		return nil, fmt.Errorf("reading the schema of %q: %w", on.Name, err)
 	}
-	s.find(&Object{}) // makes the index: from now on s may be used by several goroutines
-	return s, nil
+	r.find(&Object{}) // makes the index: from now on the schema may be used by several goroutines
+	return r.Schema, nil
+}
+
+// reader fills a schema.
+type reader struct {
+	*Schema
+	on *Connection
+}
+
+// cannot notes what cannot be made again.
+func (s *reader) cannot(o *Object, why, do string) {
+	s.found = append(s.found, Obstacle{Object: o.String(), Why: why, Do: do})
 }
 
 // key tells objects apart.

@@ -39,13 +39,13 @@ var ownRows = []string{"innodb", "aria", "myisam", "memory", "csv", "archive", "
 
 func quote(name string) string { return sqldb.MySQL.Quote(name) }
 
-func (s *Schema) readMySQL(ctx context.Context, on *Connection) error {
-	if err := s.readDatabase(ctx, on); err != nil {
+func (s *reader) readMySQL(ctx context.Context) error {
+	if err := s.readDatabase(ctx); err != nil {
 		return err
 	}
 	var all []Object
 	for _, query := range []string{mysqlTableObjects, mysqlRoutineObjects, mysqlViews, mysqlTriggers, mysqlEventObjects} {
-		err := on.Rows(ctx, query, false, nil, func(row []any) (bool, error) {
+		err := s.on.Rows(ctx, query, false, nil, func(row []any) (bool, error) {
 			o := Object{Kind: Kind(Text(row[0])), Name: Text(row[1]),
 				Table: Text(row[2]), Place: Text(row[3])}
 			switch note := Text(row[4]); {
@@ -67,22 +67,22 @@ func (s *Schema) readMySQL(ctx context.Context, on *Connection) error {
 			return err
 		}
 	}
-	libraries, err := on.Texts(ctx, mysqlLibraries)
+	libraries, err := s.on.Texts(ctx, mysqlLibraries)
 	if err != nil && !sqldb.Says(err, sqldb.Refused) { // other servers have none
 		return err
 	}
 	for _, name := range libraries {
 		s.cannot(&Object{Kind: "library", Name: name}, "it is not copied", "drop it, and make it again after the merge")
 	}
-	return s.readObjects(ctx, on, all)
+	return s.readObjects(ctx, all)
 }
 
 // readDatabase reads what belongs to the database as a whole, and to its server.
-func (s *Schema) readDatabase(ctx context.Context, on *Connection) error {
-	if _, err := on.Exec(ctx, "session", "SET SESSION sql_quote_show_create = 1", false); err != nil {
+func (s *reader) readDatabase(ctx context.Context) error {
+	if _, err := s.on.Exec(ctx, "session", "SET SESSION sql_quote_show_create = 1", false); err != nil {
 		return err
 	}
-	row, err := one(ctx, on, mysqlDatabaseObject)
+	row, err := one(ctx, s.on, mysqlDatabaseObject)
 	if err != nil {
 		return err
 	}
@@ -93,13 +93,13 @@ func (s *Schema) readDatabase(ctx context.Context, on *Connection) error {
 	s.Version = version[:strings.LastIndex(version[:strings.IndexByte(version+"-", '-')], ".")]
 	s.database, s.collation, s.lowerCase = Text(row[0]), Text(row[1]), Text(row[3])
 	s.self = Text(row[4])
-	if s.others, err = on.Texts(ctx, mysqlOthers); err != nil {
+	if s.others, err = s.on.Texts(ctx, mysqlOthers); err != nil {
 		return err
 	}
 	if s.database == serverDatabase { // asked for the server alone
 		return nil
 	}
-	row, err = one(ctx, on, "SHOW CREATE DATABASE "+quote(s.database))
+	row, err = one(ctx, s.on, "SHOW CREATE DATABASE "+quote(s.database))
 	if err == nil {
 		create := Text(row[1])
 		s.Options = strings.TrimSpace(create[sqltext.MySQL(create)[2].End():]) // CREATE DATABASE name
@@ -120,7 +120,7 @@ func one(ctx context.Context, on *Connection, query string) (found []any, err er
 }
 
 // unqualified takes the name of the database out of calls such as nextval(db.sequence), where a server puts it in.
-func (s *Schema) unqualified(sql string) string {
+func (s *reader) unqualified(sql string) string {
 	all := sqltext.MySQL(sql)
 	for i := len(all) - 1; i >= 4; i-- {
 		call := all[i-4]
@@ -133,21 +133,21 @@ func (s *Schema) unqualified(sql string) string {
 }
 
 // readObjects reads the statements of objects, in the bytes in which the server keeps them.
-func (s *Schema) readObjects(ctx context.Context, on *Connection, all []Object) (err error) {
-	if _, err := on.Exec(ctx, "session", "SET SESSION character_set_results = NULL", false); err != nil {
+func (s *reader) readObjects(ctx context.Context, all []Object) (err error) {
+	if _, err := s.on.Exec(ctx, "session", "SET SESSION character_set_results = NULL", false); err != nil {
 		return err
 	}
 	defer func() {
-		if _, failed := on.Exec(ctx, "session", "SET SESSION character_set_results = utf8mb4", false); failed != nil {
-			on.Drop()
+		if _, failed := s.on.Exec(ctx, "session", "SET SESSION character_set_results = utf8mb4", false); failed != nil {
+			s.on.Drop()
 			err = failed
 		}
 	}()
 	for i := range all {
 		o := &all[i]
-		told, err := one(ctx, on, "SHOW CREATE "+strings.ToUpper(string(o.Kind))+" "+quote(o.Name))
+		told, err := one(ctx, s.on, "SHOW CREATE "+strings.ToUpper(string(o.Kind))+" "+quote(o.Name))
 		if err == nil {
-			err = s.describe(ctx, on, o, told)
+			err = s.describe(ctx, o, told)
 		}
 		if sqldb.Says(err, sqldb.LacksARight) && o.Kind != Table && o.Kind != Sequence {
 			err = nil
@@ -166,7 +166,7 @@ func (s *Schema) readObjects(ctx context.Context, on *Connection, all []Object) 
 }
 
 // describe takes what SHOW CREATE tells of an object.
-func (s *Schema) describe(ctx context.Context, on *Connection, o *Object, told []any) error {
+func (s *reader) describe(ctx context.Context, o *Object, told []any) error {
 	statement, client, mode, zone := 2, 3, Text(told[1]), ""
 	switch o.Kind {
 	case Table, Sequence, View:
@@ -186,13 +186,13 @@ func (s *Schema) describe(ctx context.Context, on *Connection, o *Object, told [
 	case Table:
 		s.addTable(o.Name, o.SQL, o.Place)
 	case Sequence:
-		values, err := one(ctx, on, "SELECT * FROM "+quote(o.Name))
+		values, err := one(ctx, s.on, "SELECT * FROM "+quote(o.Name))
 		for i, v := range values {
 			o.Counted += strings.Repeat(", ", min(i, 1)) + Text(v)
 		}
 		return err
 	case View:
-		return s.tryView(ctx, on, o)
+		return s.tryView(ctx, o)
 	default:
 		o.Collation = Text(told[client+2])
 	}
@@ -210,9 +210,9 @@ func (s *Schema) describe(ctx context.Context, on *Connection, o *Object, told [
 }
 
 // tryView notes a view that cannot be read.
-func (s *Schema) tryView(ctx context.Context, on *Connection, o *Object) error {
-	name := on.Dialect().Quote(o.Name)
-	err := on.Rows(ctx, "SELECT 1 FROM "+name+" LIMIT 0", false, nil, func([]any) (bool, error) { return true, nil })
+func (s *reader) tryView(ctx context.Context, o *Object) error {
+	name := s.on.Dialect().Quote(o.Name)
+	err := s.on.Rows(ctx, "SELECT 1 FROM "+name+" LIMIT 0", false, nil, func([]any) (bool, error) { return true, nil })
 	if err != nil && (sqldb.Says(err, sqldb.Refused) || sqldb.Says(err, sqldb.LacksARight)) {
 		s.cannot(o, "it cannot be read: "+err.Error(), "DROP VIEW "+name+";")
 		return nil
@@ -221,7 +221,7 @@ func (s *Schema) tryView(ctx context.Context, on *Connection, o *Object) error {
 }
 
 // rightToRead is the statement that lets the account see what an object does.
-func (s *Schema) rightToRead(o *Object) string {
+func (s *reader) rightToRead(o *Object) string {
 	right := "SELECT ON mysql.proc"
 	if o.Kind == View {
 		right = "SHOW VIEW ON " + quote(s.database) + ".*"

@@ -26,13 +26,13 @@ const sqliteObjects = `WITH t AS MATERIALIZED (SELECT name, type FROM pragma_tab
 	WHERE s.sql IS NOT NULL AND s.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND t.type IS NOT 'shadow'
 	ORDER BY s.type = 'table' DESC, s.type = 'index' DESC, s.type = 'view' DESC, s.rowid`
 
-func (s *Schema) readSQLite(ctx context.Context, on *Connection) error {
-	options, err := one(ctx, on, sqliteOptions)
+func (s *reader) readSQLite(ctx context.Context) error {
+	options, err := one(ctx, s.on, sqliteOptions)
 	if err != nil {
 		return err
 	}
 	s.Engine, s.Options = sqlite, Text(options[0])
-	err = on.Rows(ctx, sqliteObjects, false, nil, func(row []any) (bool, error) {
+	err = s.on.Rows(ctx, sqliteObjects, false, nil, func(row []any) (bool, error) {
 		o := Object{Kind: Kind(Text(row[0])), Name: Text(row[1]), Table: Text(row[2])}
 		o.SQL = Text(row[3])
 		if !o.ours() {
@@ -46,7 +46,7 @@ func (s *Schema) readSQLite(ctx context.Context, on *Connection) error {
 	})
 	for _, o := range s.of(View) {
 		if err == nil {
-			err = s.tryView(ctx, on, o)
+			err = s.tryView(ctx, o)
 		}
 	}
 	return err
@@ -178,8 +178,8 @@ func ifMissing(path string, err error) error {
 
 // set gives a file without tables the settings of s, and WAL mode.
 func (s *Schema) set(ctx context.Context, to *Connection) error {
-	have := new(Schema)
-	if err := have.readSQLite(ctx, to); err != nil {
+	have := &reader{Schema: new(Schema), on: to}
+	if err := have.readSQLite(ctx); err != nil {
 		return err
 	}
 	switch tables, err := to.Number(ctx, "SELECT COUNT(*) FROM sqlite_schema", false); {

@@ -11,7 +11,7 @@ import (
 // addTable takes the statement apart by which a server of MySQL or MariaDB describes a table: CREATE TABLE name
 // (definitions) options. format is one of InnoDB that may come from an older default of the server: then it is not
 // among the options, and made with the new default the table would have another one.
-func (s *Schema) addTable(name, create, format string) {
+func (s *reader) addTable(name, create, format string) {
 	all := sqltext.MySQL(create)
 	open := slices.IndexFunc(all, func(t sqltext.Token) bool { return t.Text == "(" })
 	end := open + sqltext.Closing(all[open:])
