@@ -1,8 +1,10 @@
 package servertest
 
 import (
+	"cmp"
 	"database/sql"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -145,6 +147,11 @@ func TestNeeds(t *testing.T) {
 		if dsn := ServerDSN(t); dsn == "" || dsn != ServerDSN(t) {
 			t.Errorf("got %q, then %q", dsn, ServerDSN(t))
 		}
+		// It is not abandoned, also if nobody but started has it.
+		runtime.GC()
+		runtime.GC() // what has a finalizer goes at the second
+		RemoveAbandoned(cmp.Or(Memory(), os.TempDir()))
+		DSN(t)
 	})
 }
 

@@ -163,10 +163,11 @@ func lacks(t testing.TB, name string) {
 	t.Skipf("%s", text)
 }
 
-// The servers that this process has started.
+// The servers that this process has started; nil where that failed. They are kept, or the collector would close the
+// locks of their folders, which [RemoveAbandoned] of another process removes then.
 var (
 	startMu sync.Mutex
-	started = make(map[string]string)
+	started = make(map[string]interface{ DSN() string })
 )
 
 // startTimeout bounds the start of a server on a slow and busy machine.
@@ -179,30 +180,32 @@ func serverOf(t testing.TB, name string) string {
 	}
 	startMu.Lock()
 	defer startMu.Unlock()
-	if dsn, ok := started[name]; ok || !slices.Contains(strings.Split(os.Getenv(EnvServers), ","), name) {
-		return dsn
+	if _, tried := started[name]; !tried && slices.Contains(strings.Split(os.Getenv(EnvServers), ","), name) {
+		startFor(t, name)
 	}
-	dsn, err := startFor(name)
+	if s := started[name]; s != nil {
+		return s.DSN()
+	}
+	return ""
+}
+
+func startFor(t testing.TB, name string) {
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	var err error
+	started[name] = nil
+	if name == PostgreSQL {
+		var p *Postgres
+		if p, err = StartPostgres(ctx, Options{}); err == nil {
+			started[name] = p
+		}
+	} else {
+		var s *Server
+		if s, err = Start(ctx, Options{Name: name}); err == nil {
+			started[name] = s
+		}
+	}
 	if err != nil {
 		t.Logf("%s: %v", name, err)
 	}
-	started[name] = dsn
-	return dsn
-}
-
-func startFor(name string) (dsn string, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
-	defer cancel()
-	if name == PostgreSQL {
-		p, err := StartPostgres(ctx, Options{})
-		if err != nil {
-			return "", err
-		}
-		return p.DSN(), nil
-	}
-	s, err := Start(ctx, Options{Name: name})
-	if err != nil {
-		return "", err
-	}
-	return s.DSN(), nil
 }
