@@ -378,6 +378,32 @@ func TestIntoChain(t *testing.T) {
 	})
 }
 
+// A world that was merged knows where its keys came from, also after a merge in which no key gets a new value.
+func TestKeysComeAlong(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := worldtest.OldGame(t, e, "w0", "w1", "w2")
+		opts := planner.PlanOptions{Check: worldtest.OldRules()}
+		opts.Check.Allow = []string{verdict.CodeWorldMerged}
+		merged := func(name string, worlds ...world.Database) world.Database {
+			into := e.Fresh(t, name)
+			p := worldtest.MustPlan(t, into, worlds, opts)
+			worldtest.MustApply(t, p, into, worlds)
+			worldtest.Opened(t, p, into, worlds)
+			return into
+		}
+		n1 := merged("n1", all[0], all[1])
+		for _, table := range []string{"chars", "stats", "items", "spells", "log", "mail"} {
+			worldtest.Exec(t, all[2], "DELETE FROM "+table)
+		}
+		opts.Check.Rekey, opts.Check.Allow = nil, append(opts.Check.Allow, verdict.CodeReferenceDangle)
+		n2 := merged("n2", all[2], n1)
+		from, err := record.Whereis(t.Context(), n2, "w1", "chars", keys.Integer{Bits: 3})
+		if err != nil || len(from) == 0 || from[len(from)-1].New.Bits != 1003 {
+			t.Errorf("the character 3 of w1 became %+v, %v", from, err)
+		}
+	})
+}
+
 // What the account may not see cannot come along unnoticed: a plan is refused, with the grants that
 // show all, and so is an apply by another account.
 func TestIntoHidden(t *testing.T) { servertest.OnMySQLToo(t, testIntoHidden) }

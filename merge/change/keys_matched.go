@@ -66,6 +66,9 @@ func Brought(ctx context.Context, r *job.Run, world int, theirs []record.KeySet)
 
 // pairsOf are the keys of a column of a world that this merge matches.
 func pairsOf(r *job.Run, world int, table, column string) *keys.Pairs {
+	if r.Plan.Rekey == nil {
+		return nil
+	}
 	for _, c := range r.Plan.Rekey.Columns {
 		if c.Key && c.Table == table && c.Column == column {
 			return r.Plan.Rekey.Matched(c.Cases[0].Space, r.Plan.Worlds[world].Name)
@@ -76,6 +79,9 @@ func pairsOf(r *job.Run, world int, table, column string) *keys.Pairs {
 
 // imageOf is what this merge makes of a key that a world has.
 func imageOf(r *job.Run, world int, k *record.KeySet, key keys.Integer) (keys.Integer, bool) {
+	if r.Plan.Rekey == nil {
+		return key, true
+	}
 	for i := range r.Plan.Rekey.Columns {
 		if c := &r.Plan.Rekey.Columns[i]; c.Key && c.Table == k.Table && c.Column == k.Column {
 			shift, err := r.Plan.Rekey.Shift(&c.Cases[0], r.Plan.Worlds[world].Name)

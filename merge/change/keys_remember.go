@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"mergesafe/merge/keys"
+	"mergesafe/merge/plan"
 
 	"mergesafe/merge/job"
 	"mergesafe/merge/record"
@@ -15,55 +16,67 @@ import (
 // rememberKeys records the keys of the worlds that got new ones, and what these remember of theirs, when
 // all rows were copied. The first world keeps its keys; what it remembers came with its tables.
 func rememberKeys(ctx context.Context, r *job.Run) error {
-	if r.Plan.Rekey == nil {
+	records := r.Plan.Rekey != nil
+	for i := 1; i < len(r.Worlds); i++ {
+		known, err := record.HasKeys(ctx, r.Worlds[i])
+		if err != nil {
+			return err
+		}
+		if !known && r.Plan.Rekey == nil {
+			continue
+		}
+		if err := rememberKeysOf(ctx, r, i, known); err != nil {
+			return err
+		}
+		records = true
+	}
+	if !records {
 		return nil
 	}
-	if _, err := r.New.Exec(ctx, "create", record.CreateKeys(r.New.Dialect()), false); err != nil {
-		return err
-	}
-	for i := 1; i < len(r.Worlds); i++ {
-		src := r.Worlds[i]
-		var all []record.KeySet
+	return makeKeysView(ctx, r)
+}
+
+// rememberKeysOf is [rememberKeys] of a world. known says that it has such a record itself.
+func rememberKeysOf(ctx context.Context, r *job.Run, world int, known bool) error {
+	var all []record.KeySet
+	var matches []plan.Match
+	if r.Plan.Rekey != nil {
 		for _, c := range r.Plan.Rekey.Columns {
 			if !c.Key {
 				continue
 			}
-			k, err := oldKeysOf(ctx, r, i, &c)
+			k, err := oldKeysOf(ctx, r, world, &c)
 			if err != nil {
 				return err
 			}
 			all = append(all, *k)
 		}
-		matches := Own(r, i)
-		known, err := record.HasKeys(ctx, src)
+		matches = Own(r, world)
+	}
+	if known {
+		theirs, err := record.LoadKeys(ctx, r.Worlds[world], "", nil)
 		if err != nil {
 			return err
 		}
-		if known {
-			theirs, err := record.LoadKeys(ctx, src, "", nil)
-			if err != nil {
-				return err
-			}
-			brought, err := Brought(ctx, r, i, theirs)
-			if err != nil {
-				return err
-			}
-			matches = append(matches, brought...)
-			for _, k := range theirs {
-				k.Path = r.Plan.Path(i) + " " + k.Path
-				all = append(all, k)
-			}
+		brought, err := Brought(ctx, r, world, theirs)
+		if err != nil {
+			return err
 		}
-		for i := range all {
-			if err := record.SaveKeys(ctx, r.New, &all[i], r.Hooks.Clock()); err != nil {
-				return err
-			}
+		matches = append(matches, brought...)
+		for _, k := range theirs {
+			k.Path = r.Plan.Path(world) + " " + k.Path
+			all = append(all, k)
 		}
-		if err := Save(ctx, r, i, matches); err != nil {
+	}
+	if _, err := r.New.Exec(ctx, "create", record.CreateKeys(r.New.Dialect()), false); err != nil {
+		return err
+	}
+	for i := range all {
+		if err := record.SaveKeys(ctx, r.New, &all[i], r.Hooks.Clock()); err != nil {
 			return err
 		}
 	}
-	return makeKeysView(ctx, r)
+	return Save(ctx, r, world, matches)
 }
 
 // oldKeysOf returns the keys of one column of a world, and reads them unless all came by
