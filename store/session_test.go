@@ -414,7 +414,7 @@ func TestCancelledAnywhere(t *testing.T) {
 	onEach(t, func(t *testing.T, newDSN func() string) {
 		db := storetest.Open(t, newDSN())
 		exec(t, db, "CREATE TABLE cancelled (id BIGINT NOT NULL PRIMARY KEY, gold BIGINT NOT NULL)")
-		for id := range int64(400) {
+		for id := range int64(servertest.Scale(100, 400)) {
 			ctx, cancel := context.WithCancel(t.Context())
 			timer := time.AfterFunc(rand.N(2*time.Millisecond), cancel)
 			err := db.InTx(ctx, func(tx *store.Tx) error { return rows.Insert(ctx, tx, row{id, 1}) })
