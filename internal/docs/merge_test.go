@@ -75,11 +75,11 @@ func (n night) run(t *testing.T, line string) (out string, code int) {
 	return string(text), cmd.ProcessState.ExitCode()
 }
 
-// tools builds mergecheck and servermerge.
+// tools builds the tools.
 func tools(t *testing.T) (bin string) {
 	t.Helper()
 	bin = t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", bin+string(filepath.Separator), "./tools/mergecheck", "./tools/servermerge")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", bin+string(filepath.Separator), "./tools/mergecheck", "./tools/servermerge", "./tools/fleet", "./tools/gameid")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
