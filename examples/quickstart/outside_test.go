@@ -56,7 +56,7 @@ func TestOutside(t *testing.T) {
 		words := strings.Fields(strings.ReplaceAll(command, "../mergesafe", checkout)) // whose packages are compiled already
 		cmd := exec.CommandContext(t.Context(), words[0], words[1:]...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", "GOWORK=off", "GOPROXY=off")
+		cmd.Env = append(os.Environ(), "GOWORK=off", "GOPROXY=off")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", command, err, out)
@@ -77,6 +77,7 @@ func TestOutside(t *testing.T) {
 	if says := run("go run ."); !strings.HasPrefix(says, "Aria is 0") || !strings.Contains(says, "made by server 7") {
 		t.Errorf("the program says %q", says)
 	}
+	run("go get -t ./...")
 	if says := run("go test -vet=off -v ./..."); !strings.Contains(says, "--- PASS: Example_merge") {
 		t.Errorf("the example of a merge did not run:\n%s", says)
 	}

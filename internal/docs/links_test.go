@@ -97,8 +97,8 @@ func headings(page string) map[string]bool {
 func TestREADME(t *testing.T) {
 	pages := pages(t)
 	readme := pages["README.md"]
-	if n := strings.Count(readme, "\n"); n > 120 {
-		t.Errorf("README.md has %d lines, more than 120", n)
+	if n := strings.Count(readme, "\n"); n > 90 {
+		t.Errorf("README.md has %d lines, more than 90", n)
 	}
 	for name := range pages {
 		if strings.HasPrefix(name, "docs/") && !strings.Contains(readme, "("+name+")") {
