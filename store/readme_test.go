@@ -72,16 +72,19 @@ func TestREADME(t *testing.T) {
 	}
 }
 
-// The page for new games shows the table of the examples.
+// The page for new games shows the tables and the trade of the examples.
 func TestNewGames(t *testing.T) {
 	page, err := os.ReadFile("../docs/new-games.md")
 	must(t, err)
-	source, err := os.ReadFile("example_test.go")
-	must(t, err)
-	_, shown, _ := strings.Cut(string(page), "## A table of your own\n\n```go\n")
-	shown, _, _ = strings.Cut(shown, "```")
-	if shown == "" || !strings.Contains(string(source), shown) {
-		t.Errorf("the table in docs/new-games.md is not that of Example_ownTable:\n%s", shown)
+	for title, file := range map[string]string{"## A table of your own": "example_test.go", "## A key of several columns, and a trade": "example_trade_test.go"} {
+		source, err := os.ReadFile(file)
+		must(t, err)
+		_, shown, _ := strings.Cut(string(page), "\n"+title+"\n")
+		_, shown, _ = strings.Cut(shown, "```go\n")
+		shown, _, _ = strings.Cut(shown, "```")
+		if shown == "" || !strings.Contains(string(source), shown) {
+			t.Errorf("%s: docs/new-games.md does not show what is in %s:\n%s", title, file, shown)
+		}
 	}
 	_, postgres, _ := strings.Cut(string(page), "```sql\n")
 	postgres, _, _ = strings.Cut(postgres, "```")

@@ -142,11 +142,11 @@ func (n night) testersPlay(t *testing.T) {
 	}
 }
 
-// The commands of a merge work as README.md and docs/merging.md show them.
+// The commands of a merge work as README.md shows them.
 func TestMergeCommands(t *testing.T) {
 	servertest.NotShort(t)
 	bin, pages := tools(t), pages(t)
-	for name, want := range map[string]int{"README.md": 5, "docs/merging.md": 4} {
+	for name, want := range map[string]int{"README.md": 5} {
 		ran := 0
 		for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(pages[name], -1) {
 			if !strings.Contains(block[1], "servermerge plan") {

@@ -2,7 +2,7 @@
 
 It reads one case on each line of its standard input, and answers each with one line. A case has the worlds' rows, the
 rules in the words of docs/words.md, and of the plan only what a plan may choose: offsets, new names and the values that
-counters get. All else is computed here from docs/words.md, merging.md, rekeying.md and leaving.md. Nothing here is
+counters get. All else is computed here from docs/words.md, rules.md, merging.md and leaving.md. Nothing here is
 taken from the program.
 
 A value is a string, or null: "i5" is the number 5, "tabc" is a text, "x0aff" are bytes.
@@ -418,7 +418,7 @@ class Merge:
                     self.pairs[identity[0], r.world, self.key(r)[0]] = one
                     self.see("rows that are matched")
 
-    # ------------------------------------------------------------ new keys (docs/rekeying.md)
+    # ------------------------------------------------------------ new keys (docs/rules.md)
 
     # The spaces of a column, each with the reference by which it is one of it; None: the column is its key.
     def moving(self, table, column):

@@ -15,7 +15,7 @@ import (
 
 // The documents list the kinds of reasons that only a plan knows.
 func TestPlacesAreDocumented(t *testing.T) {
-	text, err := os.ReadFile("../../docs/checking.md")
+	text, err := os.ReadFile("../../docs/merging.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func TestPlacesAreDocumented(t *testing.T) {
 		want = append(want, "| "+string(p.Place)+" | "+p.About+" |")
 	}
 	if strings.Join(want, "\n") != table {
-		t.Errorf("docs/checking.md has\n%s\nwant\n%s", table, strings.Join(want, "\n"))
+		t.Errorf("docs/merging.md has\n%s\nwant\n%s", table, strings.Join(want, "\n"))
 	}
 }
 

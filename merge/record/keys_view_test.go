@@ -33,13 +33,13 @@ func mergeViewed(t *testing.T, into world.Database, worlds ...world.Database) (*
 // The documented query finds what a key of a log is now, after one merge and after
 // several; an undo of the last one leaves the view of a world as it was. The view is no part of the schema.
 func TestKeysView(t *testing.T) {
-	page, err := os.ReadFile("../../docs/rekeying.md")
+	page, err := os.ReadFile("../../docs/merging.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	query := regexp.MustCompile("(?s)```sql\\s+(SELECT [^;`]*mergesafe_moved[^;`]*);").FindSubmatch(page)
 	if query == nil {
-		t.Fatal("docs/rekeying.md has no query of mergesafe_moved")
+		t.Fatal("docs/merging.md has no query of mergesafe_moved")
 	}
 	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
 		s1, w2, s3 := worldtest.ViewWorld(t, e, "s1", 1, 2, 3, 4, 5), worldtest.ViewWorld(t, e, "w2", 2, 4, 6), worldtest.ViewWorld(t, e, "s3", 1, 4)
