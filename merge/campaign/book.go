@@ -95,10 +95,17 @@ func (b *Book) Status(ctx context.Context) (*Status, error) {
 		if err != nil {
 			return err
 		}
-		if s.LastEvent, err = at.lastEvent(ctx); err != nil {
+		last, when, err := at.lastEvent(ctx)
+		if err != nil {
 			return err
 		}
 		s.Now, s.Paused, s.Began, s.Ended, s.Lost = b.now().UTC(), g.Paused, g.Began, g.Ended, g.Lost
+		s.LastEvent = last
+		if running {
+			when = s.Now // otherwise it was killed after its last event
+		}
+		g.clock(when, false)
+		s.Worked = g.Worked
 		if running {
 			s.Doing, s.Waits = g.Holder.Doing, g.Waits
 		}
@@ -156,7 +163,10 @@ func (b *Book) pause(ctx context.Context, paused bool) error {
 		if err != nil || g.Paused == paused {
 			return err
 		}
-		if err := s.setGeneral(ctx, func(g *general) { g.Paused = paused }); err != nil {
+		if err := s.setGeneral(ctx, func(g *general) {
+			g.Paused = paused
+			g.clock(b.now().UTC(), IsTaken(b.lockPath()) && g.works())
+		}); err != nil {
 			return err
 		}
 		kind, text := KindResumed, "resumed by the operator"

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -131,5 +132,55 @@ func TestOtherWorlds(t *testing.T) {
 			}
 			return err
 		}))
+	}
+}
+
+// The time that apply worked is counted: not the time of a pause, of a closed window, between two commands, or after a kill.
+func TestWorked(t *testing.T) {
+	b := written(t, "[campaign]\nname = \"night\"\n[[merge]]\nworlds = [\"w1\", \"w2\"]\n")
+	now := time.Date(2026, 11, 21, 2, 0, 0, 0, time.UTC)
+	b.now = func() time.Time { return now }
+	pass := func(minutes int) { now = now.Add(time.Duration(minutes) * time.Minute) }
+	begun := func(doing string) (r *runner, kill func()) {
+		lock, err := Take(t.Context(), b.lockPath())
+		must(t, err)
+		r = &runner{book: b, doing: doing}
+		must(t, r.begin(t.Context()))
+		return r, func() { lock.Close() }
+	}
+	r, kill := begun(doingApply)
+	pass(1)
+	r.waits("until 03:00, when the window opens")
+	pass(60)
+	r.waits("")
+	pass(2)
+	must(t, b.Pause(t.Context()))
+	pass(60)
+	must(t, b.Resume(t.Context()))
+	pass(4)
+	if got := statusOf(t, b).Worked; got != 7*60 {
+		t.Errorf("while it runs: %v seconds", got)
+	}
+	r.end(nil)
+	kill()
+	pass(600)
+	r, kill = begun(doingPlan)
+	pass(600)
+	r.end(nil)
+	kill()
+	r, kill = begun(doingApply)
+	pass(8)
+	r.log(func(ctx context.Context, s state) error { return s.event(ctx, now, KindMerged, "w1", "made") })
+	pass(60)
+	kill()
+	pass(600)
+	if got := statusOf(t, b).Worked; got != 15*60 {
+		t.Errorf("after a kill: %v seconds", got)
+	}
+	_, kill = begun(doingApply)
+	defer kill()
+	pass(16)
+	if got := statusOf(t, b).Worked; got != 31*60 {
+		t.Errorf("afterwards: %v seconds", got)
 	}
 }

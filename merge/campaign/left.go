@@ -46,6 +46,14 @@ func (m *MergeStatus) Share() float64 {
 	return min(done/max(all, 1), 0.99)
 }
 
+// Progress is what its bar and its per cent show, from 0 to 1: Share or, of a plan and an undo, the part of the step at hand.
+func (m *MergeStatus) Progress() float64 {
+	if (m.Phase == Planning || m.Phase == Undoing) && m.Total > 0 {
+		return min(1, float64(m.Done)/float64(m.Total))
+	}
+	return m.Share()
+}
+
 // Share is which part of the work of all merges is done, from 0 to 1: a merge counts by its rows. Those that were left out,
 // refused or undone do not count. It is 1 only if all others are verified.
 func (s *Status) Share() float64 {

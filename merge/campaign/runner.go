@@ -186,8 +186,14 @@ func (r *runner) begin(ctx context.Context) error {
 		if err := r.book.fits(known); err != nil {
 			return err
 		}
+		_, killed, err := s.lastEvent(ctx)
+		if err != nil {
+			return err
+		}
 		if err := s.setGeneral(ctx, func(g *general) {
+			g.clock(killed, false) // unless the last command ended
 			g.Holder, g.Waits, g.Ended = self(r.doing, now), "", nil
+			g.clock(now, g.works())
 			r.setPaused(g.Paused)
 			r.lost = g.Lost
 			if g.Began == nil && r.doing == doingApply {
@@ -239,6 +245,7 @@ func (r *runner) end(err error) {
 		}
 		if err := s.setGeneral(ctx, func(g *general) {
 			g.Waits, g.Ended = "", &now
+			g.clock(now, false)
 			g.Lost = g.Lost && (r.doing != doingPlan || failed)
 		}); err != nil {
 			return err
@@ -311,7 +318,10 @@ func (r *runner) waits(why string) {
 		if err != nil || g.Waits == why {
 			return err
 		}
-		if err := s.setGeneral(ctx, func(g *general) { g.Waits = why }); err != nil || why == "" {
+		if err := s.setGeneral(ctx, func(g *general) {
+			g.Waits = why
+			g.clock(r.book.now().UTC(), g.works())
+		}); err != nil || why == "" {
 			return err
 		}
 		return s.event(ctx, r.book.now(), KindWaiting, "", why)

@@ -30,9 +30,25 @@ type general struct {
 	Waits  string     `json:"waits,omitempty"`
 	Began  *time.Time `json:"began,omitempty"`
 	Ended  *time.Time `json:"ended,omitempty"`
-	Told   int64      `json:"told,omitempty"` // the last event that hooks were called with
-	Lost   bool       `json:"lost,omitempty"` // see [Status]
+	Worked float64    `json:"worked,omitempty"` // seconds, until Since
+	Since  *time.Time `json:"since,omitempty"`  // since when apply works without a pause; nil: it does not
+	Told   int64      `json:"told,omitempty"`   // the last event that hooks were called with
+	Lost   bool       `json:"lost,omitempty"`   // see [Status]
 }
+
+// clock counts the time until now as work, if it is, and says whether apply works from now on.
+func (g *general) clock(now time.Time, works bool) {
+	if g.Since != nil {
+		g.Worked += max(0, now.Sub(*g.Since).Seconds())
+		g.Since = nil
+	}
+	if works {
+		g.Since = &now
+	}
+}
+
+// works reports whether apply works while it runs.
+func (g *general) works() bool { return g.Holder.Doing == doingApply && !g.Paused && g.Waits == "" }
 
 // record is what the state knows of one merge.
 type record struct {
@@ -203,7 +219,7 @@ func (s state) records(ctx context.Context) (all map[string]*record, err error) 
 
 // event adds an event. The numbers have no gaps: a transaction that is rolled back takes none.
 func (s state) event(ctx context.Context, at time.Time, kind, merge, text string) error {
-	last, err := s.lastEvent(ctx)
+	last, _, err := s.lastEvent(ctx)
 	if err == nil {
 		const insert = "INSERT INTO events (number, at, kind, merge, text) VALUES (?, ?, ?, ?, ?)"
 		_, err = s.tx.Exec(ctx, insert, last+1, at.UnixMilli(), kind, merge, text)
@@ -211,8 +227,14 @@ func (s state) event(ctx context.Context, at time.Time, kind, merge, text string
 	return err
 }
 
-func (s state) lastEvent(ctx context.Context) (n int64, err error) {
-	return n, s.tx.Get(ctx, &n, "SELECT COALESCE(MAX(number), 0) FROM events")
+// lastEvent is the number of the last event, and when it was; 0 if there is none.
+func (s state) lastEvent(ctx context.Context) (n int64, at time.Time, err error) {
+	var last struct {
+		Number int64 `db:"number"`
+		Ms     int64 `db:"ms"`
+	}
+	err = s.tx.Get(ctx, &last, "SELECT COALESCE(MAX(number), 0) AS number, COALESCE(MAX(at), 0) AS ms FROM events")
+	return last.Number, time.UnixMilli(last.Ms).UTC(), err
 }
 
 // rest records how the work on a merge ended, for now or for good.

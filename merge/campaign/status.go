@@ -24,6 +24,9 @@ type Status struct {
 	Began *time.Time `json:"began,omitempty"` // the first apply
 	Ended *time.Time `json:"ended,omitempty"` // of the last command that ended
 
+	// Worked is how many seconds apply has worked, without pauses, closed windows, and the time between two commands.
+	Worked float64 `json:"worked,omitempty"`
+
 	Merges []MergeStatus `json:"merges"` // in the order of the file
 
 	// Missing are merges that have begun and that the file has no more, or with other worlds:

@@ -126,7 +126,7 @@ func TestMetrics(t *testing.T) {
 	text := ask(New(hostile, Options{}), "GET", "/metrics", "").Body.String()
 	for _, want := range []string{
 		`fleet_merges{phase="verified"} 22`, `fleet_merges{phase="failed"} 1`, `fleet_doing{command="apply"} 1`, `fleet_doing{command="undo"} 0`, `fleet_state_readable 1`, `fleet_events_total 200`,
-		`fleet_merge_rows_per_second{merge="eu-w190"} 8300`, `fleet_merge_left_seconds{merge="a\"b\\c\nd` + "\uFFFD" + `{}"} 95`, `fleet_elapsed_seconds 4320`,
+		`fleet_merge_rows_per_second{merge="eu-w190"} 8300`, `fleet_merge_left_seconds{merge="a\"b\\c\nd` + "\uFFFD" + `{}"} 95`, `fleet_worked_seconds 4000`,
 	} {
 		if !strings.Contains(text, "\n"+want+"\n") {
 			t.Errorf("there is no %s in\n%s", want, text)

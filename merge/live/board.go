@@ -166,9 +166,8 @@ func newMerge(s *campaign.Status, i int) mergeView {
 		m.Left = span(left).String()
 	}
 	if m.Class == "working" && m.Total > 0 {
-		part := min(1, float64(m.Done)/float64(m.Total))
-		m.Value = int64(m.Share() * 1000)
-		m.Figures = fmt.Sprintf("%d %% of %s", int(part*100), printable.Count(m.Total, "row", "rows"))
+		m.Value = int64(m.Progress() * 1000)
+		m.Figures = fmt.Sprintf("%d %%; %s of %s", m.Value/10, printable.Number(m.MergeStatus.Done), printable.Count(m.Total, "row", "rows"))
 		if m.PerSecond > 0 && m.Waits == "" {
 			m.Figures += ", " + brief(m.PerSecond) + " rows/s"
 		}
@@ -251,11 +250,7 @@ func (b *board) figures(s *campaign.Status, rows, all int64, rate float64) {
 	}
 	add(brief(float64(rows)), "rows copied", note)
 	if s.Began != nil {
-		until := s.Now
-		if !b.Running && s.Ended != nil {
-			until = *s.Ended
-		}
-		add(lasts(until.Sub(*s.Began).Seconds()), "elapsed", "since "+minute(*s.Began, s.Now))
+		add(lasts(s.Worked), "of work done", "since "+minute(*s.Began, s.Now))
 	}
 	left, unknown := s.TimeLeft()
 	if unknown == 0 && left[1] <= 0 {

@@ -89,7 +89,7 @@ func (b *book) asked() []string {
 func night(t testing.TB, merges int) *book {
 	t.Helper()
 	began := noon.Add(-72 * time.Minute)
-	b := &book{status: campaign.Status{Name: "Autumn 2026, Europe", Now: noon, Doing: "apply", Parallel: 4, Began: &began}}
+	b := &book{status: campaign.Status{Name: "Autumn 2026, Europe", Now: noon, Doing: "apply", Parallel: 4, Began: &began, Worked: 4000}}
 	world := 0
 	next := func() string { world++; return fmt.Sprintf("eu-w%d", world) }
 	for i := range merges {

@@ -133,7 +133,7 @@ func (p *recordPage) fill(r *Record) {
 		if s.Ended != nil && s.Doing == "" {
 			until = *s.Ended
 		}
-		add(lasts(until.Sub(*s.Began).Seconds()), "from first to last", clock(*s.Began)+" to "+clock(until))
+		add(lasts(s.Worked), "of work", clock(*s.Began)+" to "+clock(until))
 	}
 	p.Result = "As of " + clock(s.Now) + ": every merge is verified."
 	if open := p.All - p.Done; open > 0 {

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"mergesafe/merge/campaign"
 )
@@ -80,7 +79,7 @@ func (e *exposition) status(s *campaign.Status) {
 	e.metric("fleet_events_total", "counter", "Events of the campaign.")
 	e.sample("fleet_events_total", "", "", float64(s.LastEvent))
 	if s.Began != nil {
-		e.gauge("fleet_elapsed_seconds", "How long ago the first apply was.", max(0, s.Now.Sub(*s.Began).Round(time.Millisecond).Seconds()))
+		e.gauge("fleet_worked_seconds", "How long apply has worked, without pauses and the time between two commands.", s.Worked)
 	}
 	for _, of := range []struct {
 		name, help string

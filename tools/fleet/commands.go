@@ -81,7 +81,7 @@ func (s surroundings) works(
 			return err
 		}
 		o.Force, o.Try = cmd.Bool("force"), cmd.Bool("try")
-		if question != nil {
+		if question != nil && !n.finished(ctx) {
 			if err := cli.Confirm(ctx, cmd, question(n)); err != nil {
 				return err
 			}
@@ -103,6 +103,16 @@ func (s surroundings) works(
 		}
 		return n.failed(err)
 	})
+}
+
+// finished reports whether apply has nothing left to do: it says so, and asks nothing.
+func (n *night) finished(ctx context.Context) bool {
+	s, err := n.book.Status(ctx)
+	if err != nil || n.cmd.Name != "apply" || len(n.merges) > 0 || len(s.Missing) > 0 || s.Lost {
+		return false
+	}
+	c := count(s)
+	return c.verified > 0 && c.verified+c.leftOut == c.all
 }
 
 // failed puts the error of a command into words, with its exit code.

@@ -13,12 +13,14 @@ import (
 // The programs of the scripts, and of the tests that end processes:
 //
 //	mkworld DSN SERVER COUNT PREFIX   makes a game database
+//	terminal COMMAND...               runs a command in a terminal: see clitest.TerminalMain
 //	sql FILE STATEMENT...             changes an SQLite database
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"fleet":   main,
-		"mkworld": clitest.MakeWorldMain,
-		"sql":     clitest.SQLMain,
+		"fleet":    main,
+		"mkworld":  clitest.MakeWorldMain,
+		"terminal": clitest.TerminalMain,
+		"sql":      clitest.SQLMain,
 	})
 }
 

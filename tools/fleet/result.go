@@ -211,8 +211,8 @@ func (c tally) done(s *campaign.Status) verdict {
 	if c.leftOut > 0 {
 		v.sentence += fmt.Sprintf("; %s skipped", printable.Number(int64(c.leftOut)))
 	}
-	if s.Began != nil && s.Ended != nil && !s.Ended.Before(*s.Began) {
-		v.sentence += ", in " + printable.Seconds(s.Ended.Sub(*s.Began).Seconds())
+	if s.Worked > 0 {
+		v.sentence += ", in " + printable.Seconds(s.Worked)
 	}
 	return v
 }
@@ -430,7 +430,7 @@ func remark(m campaign.MergeStatus) string {
 		}
 		return text
 	case m.Active && m.Total > 0:
-		text := fmt.Sprintf("%s %d %%", m.Step, 100*m.Done/m.Total)
+		text := fmt.Sprintf("%d %% done", int(100*m.Progress()))
 		if m.PerSecond > 0 {
 			text += ", " + printable.Short(m.PerSecond) + "/s"
 		}

@@ -64,8 +64,7 @@ func (w *watch) look(ctx context.Context) {
 		}
 		w.log.Say(printable.Text(text), "event", e.Number, "kind", e.Kind, "merge", e.Merge)
 	}
-	done, total := cameOf(s)
-	w.display.Show(0, done, total)
+	w.display.Show(0, int64(1000*s.Share()), 1000)
 }
 
 // cameOf is how many rows came, and how many come in all.
@@ -124,7 +123,7 @@ func percent(m campaign.MergeStatus) string {
 	if m.Total == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d %%", 100*m.Done/m.Total)
+	return fmt.Sprintf("%d %%", int(100*m.Progress()))
 }
 
 func (w *watch) line() {

@@ -36,7 +36,7 @@ func ask(ctx context.Context, log *Log, in io.Reader, question string) error {
 		log.Print("\n")
 		return errors.New("nothing was changed")
 	case line := <-answer:
-		if word := strings.ToLower(strings.TrimSpace(line)); word != "yes" && word != "y" {
+		if strings.TrimSpace(line) != "yes" {
 			return errors.New("not confirmed: nothing was changed")
 		}
 		return nil
