@@ -21,8 +21,8 @@ import (
 // incomplete and has no verdict, unless not even the catalogues could be read.
 //
 // quick, if any, is called before the keys are read, by the goroutine that called Check,
-// with the results that take only seconds: servers, schemas, numbers of rows, ranges of
-// keys. That report is incomplete and has no verdict.
+// with the results that take only seconds: servers, schemas, estimates of numbers of rows, ranges
+// of keys. That report is incomplete and has no verdict.
 func Check(ctx context.Context, sources []catalog.Source, opts rules.Options, quick ...func(*verdict.Report)) (*verdict.Report, error) {
 	return check.Check(ctx, sources, opts, check.With{Quick: quick, Rules: []check.Rule{propose.ProposalRule}})
 }

@@ -162,6 +162,9 @@ type Catalog struct {
 	// and other tables that describe the database itself are not among them.
 	Tables []Table
 
+	// About is how many rows the database estimates tables to have, without reading them; 0 if it does not.
+	About map[string]int64
+
 	// Skipped are the other tables that hold rows but will not be read. They are
 	// reported as not verified.
 	Skipped []Skipped

@@ -37,8 +37,21 @@ func InCellsOf(r *rules.Ref, s *stream.Stream) func(row int) []keys.Integer {
 	}
 }
 
-// Count returns the exact number of rows of a table.
+// countRows counts the rows of a table where not all of it was read.
+func countRows(ctx context.Context, f *Facts, table string) error {
+	for db := range f.Having(table) {
+		if _, err := Count(ctx, db, table); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Count returns the exact number of rows of a table: it is known if all of it was read.
 func Count(ctx context.Context, db *rules.Database, table string) (n int64, err error) {
+	if n, known := db.Rows[table]; known {
+		return n, nil
+	}
 	if err = ctx.Err(); err == nil {
 		n, err = db.Opened.Count(ctx, table)
 		if ctxErr := ctx.Err(); ctxErr != nil {
@@ -48,5 +61,6 @@ func Count(ctx context.Context, db *rules.Database, table string) (n int64, err 
 	if err != nil {
 		return 0, &catalog.ReadError{World: db.Name, Table: table, Doing: "the number of rows", Err: err}
 	}
+	db.Rows[table] = n
 	return n, nil
 }

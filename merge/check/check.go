@@ -17,9 +17,8 @@ import (
 // With is what the caller adds to a check.
 type With struct {
 	Quick  []func(*verdict.Report)
-	Rules  []Rule           // that read the same rows, and never change the verdict
-	Reader func(*Reader)    // sets the reader up; nil: it stays as it is
-	Rows   map[string]int64 // how many rows tables have, which need not be counted
+	Rules  []Rule        // that read the same rows, and never change the verdict
+	Reader func(*Reader) // sets the reader up; nil: it stays as it is
 }
 
 // Check is [merge.Check].
@@ -45,15 +44,15 @@ func Described(ctx context.Context, f *Facts, started time.Time, with With) (*ve
 }
 
 // Merged checks one database, into which others were merged: it carries out the rules that
-// judge a database by itself. rows are how many rows its tables should have; others are counted.
-func Merged(ctx context.Context, source catalog.Source, opts rules.Options, rows map[string]int64) (*verdict.Report, error) {
+// judge a database by itself.
+func Merged(ctx context.Context, source catalog.Source, opts rules.Options) (*verdict.Report, error) {
 	started := opts.WithDefaults().Stamp()
 	f, err := DescribeMerged(ctx, source, opts)
 	if err != nil {
 		return nil, err
 	}
 	rules := slices.DeleteFunc(Rules(), func(r Rule) bool { return !r.Single })
-	return carryOut(ctx, f, started, rules, With{Rows: rows}, nil)
+	return carryOut(ctx, f, started, rules, With{}, nil)
 }
 
 // carryOut reads what the rules need, and reports what they find.
@@ -78,7 +77,7 @@ func (r *run) establish(ctx context.Context, with With) error {
 	if err != nil {
 		return err
 	}
-	if err := r.CountRows(ctx, with.Rows); err != nil {
+	if err := r.FindEnds(ctx); err != nil {
 		return err
 	}
 	for _, report := range with.Quick {

@@ -113,12 +113,8 @@ func (r *spaceReader) countersIn(ctx context.Context, chosen *verdict.Rekeying, 
 		if t == nil || len(columns) == 0 {
 			return nil, nil
 		}
-		rows, err := Count(ctx, db, table)
-		if err != nil || rows > MaxCounterRows {
-			return nil, err
-		}
-		if rows == 0 {
-			continue
+		if db.Rows[table] > MaxCounterRows {
+			return nil, nil
 		}
 		here := slices.DeleteFunc(slices.Clone(columns), func(c string) bool { return t.Column(c) == nil })
 		values := make([][]keys.Integer, len(here))
@@ -126,7 +122,7 @@ func (r *spaceReader) countersIn(ctx context.Context, chosen *verdict.Rekeying, 
 		if slices.ContainsFunc(carry, func(c string) bool { return t.Column(c) == nil }) {
 			return nil, nil // the schemas differ, which is reported
 		}
-		s := r.Stream(db, r.code, 0, catalog.Scan{Table: table, Carry: carry, Unsorted: true})
+		s := r.Stream(db, r.code, 0, catalog.Scan{Table: table, Carry: carry, Unsorted: true, Most: MaxCounterRows + 1})
 		s.Visit = append(s.Visit, func(b *catalog.Batch) {
 			for i := range here {
 				for row := range b.Len {
@@ -136,8 +132,11 @@ func (r *spaceReader) countersIn(ctx context.Context, chosen *verdict.Rekeying, 
 				}
 			}
 		})
-		if err := s.Drain(ctx); err != nil {
+		if err := s.Drain(ctx); err != nil || s.Read > MaxCounterRows {
 			return nil, err
+		}
+		if s.Read == 0 {
+			continue
 		}
 		for _, space := range r.moving.Spaces {
 			if slices.ContainsFunc(space.Columns, func(at rules.ColumnName) bool { return at.Table == table }) {

@@ -19,7 +19,7 @@ func keysApart(ctx context.Context, r *Reader, q Question) (*Reading, error) {
 	streams, gaps := r.KeyStreams(q.Code, q.Table, q.Columns, nil)
 	a := &Reading{Gaps: gaps, Repeats: stream.Repeats{Rows: make([]int64, len(streams))}}
 	for _, s := range streams {
-		if !slices.Equal(s.Scan.Carry, q.Columns) {
+		if _, read := s.DB.Rows[q.Table]; !read || !slices.Equal(s.Scan.Carry, q.Columns) {
 			return nil, nil
 		}
 		ends, err := r.endsOfUnique(ctx, s, q.Columns)

@@ -35,6 +35,11 @@ func First(f *Facts, leaving *leave.Leaving) []Task {
 // findLeaving finds the rows that stay behind, and lets the sources withhold them from now on.
 func findLeaving(ctx context.Context, f *Facts, leaving *leave.Leaving, chosen *Rekeyed) (o Outcome,
 	err error) {
+	for table := range leaving.Tables() {
+		if err := countRows(ctx, f, table); err != nil { // before rows are withheld
+			return o, err
+		}
+	}
 	found, err := leaving.Find(ctx, func(db *rules.Database, table, column string) (*keys.Shift, error) {
 		return chosen.Shift(db, table, column)
 	})

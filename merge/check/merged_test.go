@@ -52,7 +52,7 @@ func TestMerged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			db := settled(1)
 			plant(db)
-			r, err := check.Merged(t.Context(), db, opts, nil)
+			r, err := check.Merged(t.Context(), db, opts)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,7 +89,7 @@ func TestMergedReadsLess(t *testing.T) {
 	}
 	beside := scans(func(db *mergetest.Database) { mustCheck(t, opts, db, oldWorld("b", 0)) })
 	alone := scans(func(db *mergetest.Database) {
-		if _, err := check.Merged(t.Context(), db, opts, nil); err != nil {
+		if _, err := check.Merged(t.Context(), db, opts); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -21,7 +21,7 @@ func proposalsOf(ctx context.Context, sources []catalog.Source, opts rules.Optio
 		return nil, err
 	}
 	r := check.NewRun(f, check.NewReader(f, stream.NewProgress(f.Resolved)), check.NewSummaries(f), opts.Stamp(), check.Rules())
-	if err := r.CountRows(ctx, nil); err != nil {
+	if err := r.FindEnds(ctx); err != nil {
 		return nil, err
 	}
 	r.Tasks = append(check.KeyTasks(f, r.Rules), propose.ProposalTasks(f)...)

@@ -111,6 +111,9 @@ func KeyTasks(f *Facts, rules []Rule) (tasks []Task) {
 	for _, table := range f.Tables {
 		tasks = append(tasks, Task{Code: verdict.CodeKeyCollision, Tables: []string{table}, Run: func(ctx context.Context, r *Reader) (Outcome, error) {
 			k, err := r.Key(ctx, table, verdict.CodeKeyCollision, verdict.CodeIDInvalid)
+			if err == nil {
+				err = countRows(ctx, f, table)
+			}
 			if err != nil {
 				return Outcome{}, err
 			}

@@ -104,7 +104,11 @@ func judgeSpaces(ctx context.Context, f *Facts, r *Reader, read *Measured) (Outc
 			return o, err
 		}
 		o.Add(Found(judgeApart(f, apart)...))
-		o.Add(Found(append(undeclaredKeys(f), guessedKeys(f, chosen, read)...)...))
+		undeclared, err := undeclaredKeys(ctx, f)
+		if err != nil {
+			return o, err
+		}
+		o.Add(Found(append(undeclared, guessedKeys(f, chosen, read)...)...))
 		counters, err := reader.findCounters(ctx, chosen.Report)
 		if err != nil {
 			return o, err
@@ -188,24 +192,24 @@ func ReferenceTarget(ref *rules.Ref) string {
 }
 
 // undeclaredKeys are the integers in keys of which nobody said what they are.
-func undeclaredKeys(f *Facts) (results []verdict.Result) {
+func undeclaredKeys(ctx context.Context, f *Facts) (results []verdict.Result, err error) {
 	for _, table := range f.Tables {
 		_, model := f.ModelOf(table)
-		rows := int64(0)
-		for db := range f.Having(table) {
-			if db != f.Model() {
-				rows += db.Rows[table]
-			}
-		}
-		if f.Same[table] || rows == 0 {
+		columns := slices.DeleteFunc(slices.Clone(model.Key()), func(name string) bool {
+			col := model.Column(name)
+			return col == nil || col.Kind != catalog.KindInteger || f.Moving.Columns[rules.ColumnName{Table: table, Column: name}] != nil ||
+				f.Declared.Role(table, name).Kind != rules.RoleOpen || rules.ForeignKey(f.Resolved, table, name)
+		})
+		if f.Same[table] || len(columns) == 0 {
 			continue
 		}
-		for _, name := range model.Key() {
-			at := rules.ColumnName{Table: table, Column: name}
-			if col := model.Column(name); col == nil || col.Kind != catalog.KindInteger || f.Moving.Columns[at] != nil ||
-				f.Declared.Role(table, name).Kind != rules.RoleOpen || rules.ForeignKey(f.Resolved, table, name) {
-				continue
-			}
+		if err := countRows(ctx, f, table); err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(rules.OthersOf(f.Resolved), func(db *rules.Database) bool { return db.Rows[table] > 0 }) {
+			continue
+		}
+		for _, name := range columns {
 			results = append(results, verdict.Result{
 				Code: verdict.CodeKeyUndeclared, Table: table, Subject: name, Columns: []string{name},
 				Message: "a number in the key, which stays unchanged while other keys get new values",
@@ -215,7 +219,7 @@ func undeclaredKeys(f *Facts) (results []verdict.Result) {
 			})
 		}
 	}
-	return results
+	return results, nil
 }
 
 // guessedKeys are the keys that are a space only because the first world counts them up, and

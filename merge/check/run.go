@@ -41,22 +41,13 @@ func (r *run) judgeCatalogs() {
 	}
 }
 
-// CountRows counts the rows of every table, unless their number is known, and asks for the ends of its key
-// where the source can tell them.
-func (r *run) CountRows(ctx context.Context, known map[string]int64) error {
+// FindEnds asks for the ends of the key of every table where the source can tell them.
+func (r *run) FindEnds(ctx context.Context) error {
 	return stream.SideBySide(ctx, r.facts.DBs, func(ctx context.Context, db *rules.Database) error {
 		for _, table := range r.facts.Tables {
 			if db.Tables[table] == nil {
 				continue
 			}
-			n, is := known[table]
-			if !is {
-				var err error
-				if n, err = Count(ctx, db, table); err != nil {
-					return err
-				}
-			}
-			db.Rows[table] = n
 			ends, err := r.reader.Ends(ctx, db, table)
 			if err != nil {
 				return err
@@ -97,7 +88,12 @@ func (r *run) readAll(ctx context.Context) error {
 		}
 		r.Tasks = r.Tasks[1:]
 		progress.Finish(t.Code, t.Tables)
-		if r.found.Ends {
+		if r.found.Ends { // before the keys of all tables were read
+			for _, table := range r.facts.Tables {
+				if err := countRows(ctx, r.facts, table); err != nil {
+					return err
+				}
+			}
 			r.Tasks = slices.DeleteFunc(r.Tasks, func(t Task) bool { return !t.Guesses })
 		}
 	}

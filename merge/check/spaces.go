@@ -239,7 +239,7 @@ func passes(m *rules.Moving, tables []string) (all []spacePass) {
 // readPass reads a table of a database.
 func (r *spaceReader) readPass(ctx context.Context, p spacePass, db *rules.Database, t *catalog.Table) ([]*referenceRead, error) {
 	scan := catalog.Scan{Table: t.Name, Unsorted: true}
-	p.references = slices.DeleteFunc(slices.Clone(p.references), func(c *rules.MovedColumn) bool { return db.Rows[t.Name] == 0 || t.Column(c.Column) == nil })
+	p.references = slices.DeleteFunc(slices.Clone(p.references), func(c *rules.MovedColumn) bool { return t.Column(c.Column) == nil })
 	if len(p.references) > 0 {
 		columns := slice.Map(p.references, func(c *rules.MovedColumn) string { return c.Column })
 		scan.Carry = slices.Clip(t.RowKey(columns)) // to show rows

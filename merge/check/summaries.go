@@ -65,8 +65,8 @@ func (s *summaries) summary(db *rules.Database) verdict.Summary {
 		}
 		all.Servers = append(all.Servers, line)
 	}
-	for _, table := range slices.Sorted(maps.Keys(db.Rows)) {
-		line := verdict.TableSummary{Table: table, Rows: db.Rows[table]}
+	for _, table := range slices.Sorted(maps.Keys(db.Tables)) {
+		line := verdict.TableSummary{Table: table, Rows: db.About(table)}
 		if r := g.ranges[table]; r.First != nil {
 			line.First, line.Last = KeyOf(db.Tables[table], r.First), KeyOf(db.Tables[table], r.Last)
 		}

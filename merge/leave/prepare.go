@@ -3,6 +3,7 @@ package leave
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -397,5 +398,8 @@ func (l *Leaving) drops(table string) (all []*edge) {
 
 // Now is the number of :now, in seconds since 1970.
 func (l *Leaving) Now() int64 { return l.now }
+
+// Tables are those of which rows may stay behind.
+func (l *Leaving) Tables() iter.Seq[string] { return maps.Keys(l.tables) }
 
 var _ catalog.Withheld = (*rules.Stays)(nil)

@@ -70,6 +70,10 @@ func (d *Database) Busy() bool { return d.open }
 // Catalog returns the schema. It lists the registry if there is one.
 func (d *Database) Catalog(context.Context) (*catalog.Catalog, error) {
 	c := d.Schema
+	c.About = make(map[string]int64)
+	for table, rows := range d.Rows {
+		c.About[table] = int64(len(rows))
+	}
 	c.HasRegistry = d.Registry != nil
 	return &c, nil
 }

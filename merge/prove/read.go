@@ -9,7 +9,6 @@ import (
 	"mergesafe/merge/mapping"
 	"mergesafe/merge/plan"
 	"mergesafe/merge/record"
-	"mergesafe/merge/verdict"
 	"mergesafe/merge/world"
 )
 
@@ -83,17 +82,6 @@ func readRest(ctx context.Context, r *job.Run, found []tableRead) error {
 	}
 	r.Tally.Step(rows)
 	return readParts(ctx, r, record.StepResult, parts, found)
-}
-
-// noteRows notes in a report, which was made of how many rows the tables should have, how many they have.
-func noteRows(p *plan.Plan, report *verdict.Report, found []tableRead) {
-	tables := report.Worlds[0].Tables
-	for i := range tables {
-		named := func(t plan.Table) bool { return t.Name == tables[i].Table }
-		if k := slices.IndexFunc(p.Tables, named); k >= 0 {
-			tables[i].Rows = found[k].now.Rows
-		}
-	}
 }
 
 // readParts reads and sums up parts.

@@ -28,7 +28,7 @@ func (c *Check) WriteEarly(w io.Writer) error {
 	rest := func(n int64) string { return printable.Count(n, "more database", "more databases") }
 	t.some(len(worlds), earlyLines, rest, func(i int) {
 		s := worlds[i]
-		t.line(2, fmt.Sprintf("%s  %s in %s", s.Name, printable.Count(rowsOf(s), "row", "rows"), printable.Count(int64(len(s.Tables)), "table", "tables")))
+		t.line(2, fmt.Sprintf("%s  about %s in %s", s.Name, printable.Count(rowsOf(s), "row", "rows"), printable.Count(int64(len(s.Tables)), "table", "tables")))
 	})
 	return t.to(w)
 }

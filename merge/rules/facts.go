@@ -104,10 +104,18 @@ type Database struct {
 	Listed  map[gameid.ServerID]catalog.Server
 	Skipped []catalog.Skipped
 	Apart   map[string]*catalog.Table // tables of which rows stay behind
-	Rows    map[string]int64          // by table, as counted
+	Rows    map[string]int64          // by table, once all of it was read or counted
 
 	// Histories are the tables of tools for migrations, which are not merged.
 	Histories map[string]*catalog.Table
+}
+
+// About is how many rows a table has, or an estimate as long as it was not read.
+func (db *Database) About(table string) int64 {
+	if n, known := db.Rows[table]; known {
+		return n
+	}
+	return db.Catalog.About[table]
 }
 
 // Unread says why the database does not read a table that it has, or returns "".

@@ -10,20 +10,20 @@ import (
 type Progress struct {
 	report func(rules.Progress) // nil: it is not wanted
 	work   map[*rules.Database]*work
-	one    sync.Mutex // of several worlds that are read side by side
+	tasks  map[string]int // that go through a table
+	done   map[string]int // of these, the finished ones
+	one    sync.Mutex     // of several worlds that are read side by side
 }
 
 // work counts the rows that the tasks go through in one world.
 type work struct {
-	done  int64 // by the tasks that are finished
-	now   int64 // by the current one
-	total int64
-	told  int64            // of done and now, by the last report
-	read  map[string]int64 // the last rows of a stream, by rule and table
+	now  int64            // by the current one
+	told int64            // of all that are read, by the last report
+	read map[string]int64 // the last rows of a stream, by rule and table
 }
 
 func NewProgress(f *rules.Resolved) *Progress {
-	p := &Progress{report: f.Opts.Progress, work: make(map[*rules.Database]*work)}
+	p := &Progress{report: f.Opts.Progress, work: make(map[*rules.Database]*work), tasks: make(map[string]int), done: make(map[string]int)}
 	for _, db := range f.DBs {
 		p.work[db] = &work{read: make(map[string]int64)}
 	}
@@ -32,8 +32,8 @@ func NewProgress(f *rules.Resolved) *Progress {
 
 // Plan adds what a task will read that goes through some tables.
 func (p *Progress) Plan(tables []string) {
-	for db, w := range p.work {
-		w.total += rowsIn(db, tables)
+	for _, table := range tables {
+		p.tasks[table]++
 	}
 }
 
@@ -41,20 +41,23 @@ func (p *Progress) Plan(tables []string) {
 // NULL are left out, and for a reference the database gives only the rows that
 // lead nowhere.
 func (p *Progress) Finish(code string, tables []string) {
+	for _, table := range tables {
+		p.done[table]++
+	}
 	for db, w := range p.work {
-		w.done += rowsIn(db, tables)
 		w.now = 0
-		if at := min(w.done, w.total); p.report != nil && at > w.told { // the database read rows that it did not send
+		if at := rowsIn(db, p.done); p.report != nil && at > w.told { // the database read rows that it did not send
 			w.told = at
 			rows := w.read[code+" "+tables[0]]
-			p.report(rules.Progress{Code: code, World: db.Name, Table: tables[0], Rows: rows, Total: max(db.Rows[tables[0]], rows), WorldRows: at, WorldTotal: w.total})
+			p.report(rules.Progress{Code: code, World: db.Name, Table: tables[0], Rows: rows, Total: max(db.About(tables[0]), rows), WorldRows: at, WorldTotal: rowsIn(db, p.tasks)})
 		}
 	}
 }
 
-func rowsIn(db *rules.Database, tables []string) (n int64) {
-	for _, table := range tables {
-		n += db.Rows[table]
+// rowsIn is how many rows tasks go through in a world, as far as their numbers are known.
+func rowsIn(db *rules.Database, tasks map[string]int) (n int64) {
+	for table, times := range tasks {
+		n += int64(times) * db.About(table)
 	}
 	return n
 }
@@ -69,11 +72,12 @@ func (p *Progress) Of(s *Stream, code string) func(rows int) {
 		}
 		p.one.Lock()
 		defer p.one.Unlock()
-		w.read[code+" "+s.Scan.Table], w.told = s.Read, min(w.done+w.now, w.total)
+		total := rowsIn(db, p.tasks)
+		w.read[code+" "+s.Scan.Table], w.told = s.Read, min(rowsIn(db, p.done)+w.now, total)
 		p.report(rules.Progress{
 			Code: code, World: db.Name, Table: s.Scan.Table,
-			Rows: s.Read, Total: max(db.Rows[s.Scan.Table], s.Read),
-			WorldRows: min(w.done+w.now, w.total), WorldTotal: w.total,
+			Rows: s.Read, Total: max(db.About(s.Scan.Table), s.Read),
+			WorldRows: w.told, WorldTotal: total,
 		})
 	}
 }

@@ -114,7 +114,9 @@ func (s *Stream) load(ctx context.Context) error {
 			return s.Fail(err)
 		}
 		if !ok {
-			s.Done = true
+			if s.Done = true; s.DB.Rows != nil && s.whole() {
+				s.DB.Rows[s.Scan.Table] = s.Read
+			}
 			return nil
 		}
 		if b == nil || b.Len < 0 {
@@ -124,6 +126,11 @@ func (s *Stream) load(ctx context.Context) error {
 			return s.take(b)
 		}
 	}
+}
+
+// whole reports whether it reads all rows that the source does not withhold.
+func (s *Stream) whole() bool {
+	return s.Scan.Most == 0 && s.Scan.Only == nil && s.Scan.Dangling == nil && !s.Scan.SkipNull
 }
 
 func (s *Stream) take(b *catalog.Batch) error {

@@ -137,7 +137,7 @@ type ServerSummary struct {
 // TableSummary describes one table of one world.
 type TableSummary struct {
 	Table string `json:"table"`
-	Rows  int64  `json:"rows"` // exact
+	Rows  int64  `json:"rows"` // exact; of a table that was not read yet an estimate
 
 	// First and Last are the first and the last key in the order of the first world,
 	// for people; empty if they were not read.

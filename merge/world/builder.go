@@ -29,7 +29,7 @@ type building struct {
 }
 
 func newBuilder() *builder {
-	return &builder{tables: make(map[string]*building), skipped: make(map[string]bool)}
+	return &builder{Catalog: catalog.Catalog{About: make(map[string]int64)}, tables: make(map[string]*building), skipped: make(map[string]bool)}
 }
 
 func (b *builder) table(name string) {

@@ -25,7 +25,7 @@ const (
 const (
 	mysqlAbout = `SELECT VERSION(), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000`
 
-	mysqlTables = `SELECT t.TABLE_NAME, t.TABLE_TYPE, COALESCE(t.ENGINE, ''), COALESCE(e.TRANSACTIONS, ''), COALESCE(t.AUTO_INCREMENT, 0)
+	mysqlTables = `SELECT t.TABLE_NAME, t.TABLE_TYPE, COALESCE(t.ENGINE, ''), COALESCE(e.TRANSACTIONS, ''), COALESCE(t.AUTO_INCREMENT, 0), COALESCE(t.TABLE_ROWS, 0)
 		FROM information_schema.TABLES AS t LEFT JOIN information_schema.ENGINES AS e ON e.ENGINE = t.ENGINE
 		WHERE t.TABLE_SCHEMA = DATABASE() AND t.TABLE_TYPE <> 'SYSTEM VIEW'`
 
@@ -77,6 +77,7 @@ func mysqlReadTables(ctx context.Context, conn *sql.Conn, b *builder) error {
 	var (
 		name, kind, engine, transactions string
 		next                             uint64
+		about                            int64
 	)
 	return each(ctx, conn, mysqlTables, func() {
 		switch {
@@ -94,7 +95,7 @@ func mysqlReadTables(ctx context.Context, conn *sql.Conn, b *builder) error {
 		default:
 			b.table(name)
 			t := b.tables[name]
-			t.Engine = engine
+			t.Engine, b.About[name] = engine, about
 			if transactions != "YES" {
 				t.Outside = engine + ": not part of the snapshot"
 			}
@@ -102,7 +103,7 @@ func mysqlReadTables(ctx context.Context, conn *sql.Conn, b *builder) error {
 				t.AutoIncrement = &catalog.AutoIncrement{Next: next} // readColumns says of which
 			}
 		}
-	}, &name, &kind, &engine, &transactions, &next)
+	}, &name, &kind, &engine, &transactions, &next, &about)
 }
 
 // mysqlReadSequences reads where the sequences of MariaDB stand.

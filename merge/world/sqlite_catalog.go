@@ -17,8 +17,11 @@ import (
 const (
 	sqliteAbout = `SELECT sqlite_version(), CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), encoding FROM pragma_encoding`
 
-	sqliteTables = `SELECT name, type FROM pragma_table_list
+	sqliteTables = `SELECT name, type, wr FROM pragma_table_list
 		WHERE schema = 'main' AND lower(substr(name, 1, 7)) <> 'sqlite_'`
+
+	// At most as many as there are numbers between the first and the last.
+	sqliteRows = `SELECT CAST(COALESCE((SELECT MAX(_rowid_) FROM %[1]s) - (SELECT MIN(_rowid_) FROM %[1]s) + 1, 0) AS INTEGER)`
 
 	sqliteColumns = `SELECT t.name, c.name, c.type, c."notnull", c.pk, c.dflt_value, CASE WHEN c.hidden IN (2, 3) THEN
 			(SELECT sql FROM sqlite_schema AS s WHERE s.type = 'table' AND s.name = t.name) END
@@ -72,16 +75,28 @@ func (d sqliteDialect) describe(ctx context.Context, conn *sql.Conn) (*schema, e
 
 func (d sqliteDialect) readTables(ctx context.Context, conn *sql.Conn, b *builder) error {
 	var name, kind string
-	return each(ctx, conn, sqliteTables, func() {
+	var withoutRowid bool
+	var numbered []string
+	err := each(ctx, conn, sqliteTables, func() {
 		switch kind {
 		case "table":
-			b.table(name)
+			if b.table(name); !withoutRowid {
+				numbered = append(numbered, name)
+			}
 		case "view":
 			b.view(name)
 		default:
 			b.skip(name, kind+" table: what it holds is kept elsewhere")
 		}
-	}, &name, &kind)
+	}, &name, &kind, &withoutRowid)
+	for _, name := range numbered {
+		var rows int64
+		if err == nil {
+			err = conn.QueryRowContext(ctx, fmt.Sprintf(sqliteRows, sqldb.SQLite.Quote(name))).Scan(&rows)
+		}
+		b.About[name] = rows
+	}
+	return err
 }
 
 func (d sqliteDialect) readColumns(ctx context.Context, conn *sql.Conn, b *builder) error {

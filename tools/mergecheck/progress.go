@@ -40,7 +40,7 @@ type phase string
 
 const (
 	phaseOpening phase = "opening"
-	phaseSchemas phase = "reading the schemas and counting the rows of"
+	phaseSchemas phase = "reading the schemas of"
 	phaseRows    phase = "reading the rows of"
 )
 
@@ -70,7 +70,7 @@ func (p *display) begin(now phase) {
 	case !p.terminal:
 		p.display.Phase(p.doing())
 	case now == phaseOpening:
-		p.log.Print("Reading the schemas and counting the rows ...\n")
+		p.log.Print("Reading the schemas ...\n")
 	}
 }
 

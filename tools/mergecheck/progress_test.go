@@ -34,8 +34,8 @@ var known = &verdict.Report{
 const knownText = `Before the keys are read, no verdict yet: of 4 checks 1 failed, 1 not verified
   FAIL  server-conflict: server 1 in s1, s2
   NOT VERIFIED  column-opaque mail body\x1b[2J: may hold IDs
-  s1  1,234 rows in 2 tables
-  s2  1 row in 1 table
+  s1  about 1,234 rows in 2 tables
+  s2  about 1 row in 1 table
 `
 
 // On a terminal what is known is there at once, then a line for every
@@ -47,7 +47,7 @@ func TestProgressOnTerminal(t *testing.T) {
 	<-screen.Wrote
 	p.quick(known)
 	<-screen.Wrote
-	if diff := cmp.Diff("Reading the schemas and counting the rows ...\n"+knownText, screen.Text.String()); diff != "" {
+	if diff := cmp.Diff("Reading the schemas ...\n"+knownText, screen.Text.String()); diff != "" {
 		t.Error(diff)
 	}
 	p.report(rules.Progress{Code: "key-collision", World: "s2", Table: "items", WorldRows: 50, WorldTotal: 200})
@@ -87,7 +87,7 @@ func TestProgressInLines(t *testing.T) {
 		}
 		step(0, "mergecheck: opening s1 and s2\n")
 		p.begin(phaseSchemas)
-		step(0, "mergecheck: reading the schemas and counting the rows of s1 and s2\n")
+		step(0, "mergecheck: reading the schemas of s1 and s2\n")
 		p.quick(known)
 		step(20*time.Second, "")
 		report("s1", "items", 0)
