@@ -116,9 +116,33 @@ func (p *renaming) follow(ctx context.Context, n *plan.NamePolicy, col *catalog.
 			p.RefuseValues(f.Table, "%d rows would follow the new names by %s, and at most %d can", len(found), f.Column, maxFollowing)
 			continue
 		}
+		if a, b := p.spelled(f, col, found); a != b {
+			p.RefuseValues(f.Table, "its column %s has to be unique, alone or with others, and has one name as %q and as %q: write it in one way", f.Column, a, b)
+			continue
+		}
 		p.Plan.Renames = append(p.Plan.Renames, found...)
 	}
 	return nil
+}
+
+// spelled returns two ways in which rows of one world have a name in a column that is unique, alone or with others, and
+// compares otherwise than the names: with the new name they might be the same. Equal texts mean that there are none.
+func (p *renaming) spelled(f *rules.NameReference, name *catalog.Column, found []plan.Rename) (a, b string) {
+	t := p.DBs[0].Table(f.Table)
+	if t == nil || t.Column(f.Column).Collation == name.Collation {
+		return "", ""
+	}
+	unique := slices.Contains(t.Key(), f.Column) ||
+		slices.ContainsFunc(p.Resolved.Uniques(f.Table), func(u rules.Unique) bool { return slices.Contains(u.Columns, f.Column) })
+	first := make(map[[2]string]string)
+	for _, r := range found {
+		to := [2]string{r.Source, r.New}
+		if old, is := first[to]; is && old != r.Old && unique {
+			return old, r.Old
+		}
+		first[to] = r.Old
+	}
+	return "", ""
 }
 
 // followersIn returns what becomes of the rows of one database.

@@ -4,17 +4,16 @@ import (
 	"fmt"
 
 	"mergesafe/merge/plan"
-	"mergesafe/merge/rules"
 	"mergesafe/merge/world"
 )
 
 // unchangeable says why a policy of names cannot change rows; "" if it can.
 func (p *renaming) unchangeable(n *plan.NamePolicy) string {
-	if why := rules.Unchangeable(p.DBs[0].Known, n.Table, n.Column); why != "" {
+	if why := p.Resolved.Unchangeable(n.Table, n.Column); why != "" {
 		return why
 	}
 	for _, s := range n.Set {
-		if why := rules.Unchangeable(p.DBs[0].Known, n.Table, s.Column); why != "" {
+		if why := p.Resolved.Unchangeable(n.Table, s.Column); why != "" {
 			return "set: " + why
 		}
 		for _, db := range p.DBs[1:] {

@@ -77,6 +77,56 @@ func (r OpenReader) readNames(ctx context.Context, c Candidate) error {
 	return nil
 }
 
+// toldApart returns what tells by which names a row will be another one than rows of other worlds that have equal values
+// now: a bit for each column with names that are changed. It is nil if there is none. A column that compares otherwise than
+// the names that it follows tells nothing apart.
+func (r *Reader) toldApart(ctx context.Context, q Question, streams []*stream.Stream) (func(at stream.Position) uint64, error) {
+	type names struct {
+		in string // which column, and which names
+		of func(at stream.Position) bool
+	}
+	var all []names
+	for _, to := range r.Facts.Opts.Renames {
+		if len(q.Columns) > 1 && to.Table == q.Table && slices.Contains(q.Columns, to.Column) { // alone it is settled as a whole
+			none, value := r.Facts.Declared.NoNames(to.Table, to.Column), valueOf(to.Column, streams)
+			all = append(all, names{to.Column, func(at stream.Position) bool { return !none.Has(value(at)) }})
+		}
+	}
+	_, model := r.Facts.ModelOf(q.Table)
+	for _, n := range r.Facts.NameReferences() {
+		_, to := r.Facts.ModelOf(n.To.Table)
+		i := slices.Index(q.Columns, n.Column)
+		if n.Table != q.Table || i < 0 || n.Why != "" || to == nil || to.Column(n.To.Column) == nil {
+			continue
+		}
+		own, name := model.Column(n.Column), to.Column(n.To.Column)
+		if own == nil || own.Kind != name.Kind || own.Collation != name.Collation {
+			continue
+		}
+		c := Candidate{Table: n.To.Table, Column: n.To.Column, Class: textClass, collation: name.Collation, renamed: true, first: n.To.First}
+		open := OpenReader{Reader: r, Code: q.Code}
+		if err := open.readNames(ctx, c); err != nil {
+			return nil, err
+		}
+		sets, carried := open.UndeclaredKeys().Sets[c], slice.Map(n.Carry(), func(column string) func(stream.Position) []byte { return valueOf(column, streams) })
+		all = append(all, names{n.Column + " " + c.String(), func(at stream.Position) bool {
+			has, _ := sets[at.Stream.DB].hashes.Has(at.Stream.Order(i, at.Row))
+			return has && n.Names(slice.Map(carried, func(value func(stream.Position) []byte) []byte { return value(at) }))
+		}})
+	}
+	if all == nil {
+		return nil, nil
+	}
+	return func(at stream.Position) (told uint64) {
+		for _, n := range all {
+			if n.of(at) {
+				told |= 1 << slices.IndexFunc(all, func(first names) bool { return first.in == n.in })
+			}
+		}
+		return told
+	}, nil
+}
+
 // Squeeze takes out what is written in different ways.
 func Squeeze(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "") }
 

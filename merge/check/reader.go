@@ -206,6 +206,12 @@ func (r *Reader) pass(ctx context.Context, q Question) (*pass, error) {
 			value := valueOf(q.when.Column, p.streams)
 			p.found.Outside = func(at stream.Position) bool { return !q.when.Holds(value(at)) }
 		}
+		if !q.Across {
+			var err error
+			if p.found.Names, err = r.toldApart(ctx, q, p.streams); err != nil {
+				return err
+			}
+		}
 		return p.found.Count(ctx, p.streams)
 	})
 	return p, err

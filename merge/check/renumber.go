@@ -177,7 +177,7 @@ func resolveByRenumbering(ctx context.Context, r *verdict.Result, f *rules.Resol
 		return nil, err
 	}
 	if why == "" {
-		why = rules.Unchangeable(f.Model().Catalog, n.Table, n.Column)
+		why = f.Unchangeable(n.Table, n.Column)
 	}
 	if why != "" {
 		if r.Count > 0 {

@@ -45,7 +45,10 @@ func judgeKey(f *Facts, k *KeyReading) Outcome {
 	}
 	describeRepeats(&result, k.Repeats, "key", true)
 	resolveByCombining(&result, f.Combined[k.Table], k.Repeats)
-	o := Outcome{Disjoint: map[rules.ColumnsID]bool{rules.IDOf(k.Table, k.Key...): k.Values == 0 && len(result.Gaps) == 0}}
+	if why := result.ResolveByRenaming(f.Resolved); why != "" {
+		result.Message += "; [[merge.name]] cannot resolve it: " + why
+	}
+	o := Outcome{Disjoint: map[rules.ColumnsID]bool{rules.IDOf(k.Table, k.Key...): k.Values+k.Repeats.Renamed == 0 && len(result.Gaps) == 0}}
 	action := keyAction(f, k.Table)
 	if way := MatchedAction(f, k.Table, k.Key); way != "" && result.Count > 0 {
 		result.Message += "; " + way
@@ -135,6 +138,9 @@ func describeRepeats(r *verdict.Result, found stream.Repeats, noun string, enfor
 	if r.Count == 0 {
 		if r.Message = "nothing could be compared"; r.Read > 0 || len(r.Gaps) == 0 {
 			r.Message = "none occurs twice: " + printable.Count(r.Read, noun, noun+"s") + " read"
+		}
+		if found.Renamed > 0 {
+			r.Message = printable.Count(found.Renamed, noun+" occurs", noun+"s occur") + " more than once, and the names in the rows will be changed, by [[merge.name]]"
 		}
 		return
 	}

@@ -68,7 +68,7 @@ func uncopyable(f *Facts, t *catalog.Table) (reasons []string) {
 		}
 	}
 	for column := range renamedIn(f, t.Name) {
-		if why := rules.Unchangeable(f.Model().Catalog, t.Name, column); why != "" && t.Key() != nil {
+		if why := f.Unchangeable(t.Name, column); why != "" && t.Key() != nil {
 			because("%s", why)
 		}
 	}

@@ -68,7 +68,7 @@ func judgeUnique(f *Facts, table string, u rules.Unique, read *Reading) Outcome 
 	if u.Declared && u.Name != "" {
 		result.Message = u.Name + ": " + result.Message
 	}
-	disjoint, action := result.Count == 0 && !read.Combined && len(result.Gaps) == 0, ""
+	disjoint, action := result.Count+read.Renamed == 0 && !read.Combined && len(result.Gaps) == 0, ""
 	if read.Combined {
 		result.Message = "only rows with the same key, which will be combined: " + result.Message
 		result.Count, result.Rows, result.Samples = 0, 0, nil

@@ -34,56 +34,38 @@ func newRenamer(p *plan.Plan) *Renamer {
 // Of returns what changes the rows of a table of a world; nil if nothing there
 // is renamed.
 func (r *Renamer) Of(w string, l *world.Layout) world.Changer {
-	type change struct {
-		column int
-		key    []int
-		to     map[string]*plan.Rename
-	}
-	var changes []change
+	var changes []columnRenames
 	for i, name := range l.Columns {
 		if to := r.byKey[renamed{w, l.Table, name}]; to != nil {
-			changes = append(changes, change{i, l.Key, to})
+			changes = append(changes, columnRenames{i, l.Key, to})
 		}
 	}
 	for _, c := range r.copies {
 		if to := r.byKey[renamed{w, c.OfTable, c.OfColumn}]; to != nil && c.Table == l.Table {
-			changes = append(changes, change{slices.Index(l.Columns, c.Column), []int{slices.Index(l.Columns, c.Key)}, to})
+			changes = append(changes, columnRenames{slices.Index(l.Columns, c.Column), []int{slices.Index(l.Columns, c.Key)}, to})
 		}
 	}
 	if changes == nil {
 		return nil
 	}
 	return func(row []any) (changed bool, err error) {
+		var images []Value // all are found by the row as it is: a name may be part of its key
 		for _, c := range changes {
-			values := make([]any, len(c.key))
-			for i, k := range c.key {
-				values[i] = row[k]
-			}
-			if slices.Contains(values, nil) {
-				continue
-			}
-			key, err := world.EncodeKey(values)
+			n, err := c.of(row)
 			if err != nil {
 				return false, err
 			}
-			n := c.to[key]
-			if n == nil && len(values) == 1 {
-				if b, ok := values[0].([]byte); ok { // a text that is no key here
-					key, err = world.EncodeKey([]any{string(b)})
-					n = c.to[key]
-				}
-			}
-			if n == nil || err != nil {
+			if n == nil {
 				continue
 			}
 			switch old := row[c.column].(type) {
 			case []byte:
 				if string(old) == n.Old {
-					row[c.column], changed = []byte(n.New), true
+					images = append(images, Value{c.column, []byte(n.New)})
 				}
 			case string:
 				if old == n.Old {
-					row[c.column], changed = n.New, true
+					images = append(images, Value{c.column, n.New})
 				}
 			case int64, uint64: // of a setting
 				if string(world.Printed(old)) != n.Old {
@@ -93,12 +75,44 @@ func (r *Renamer) Of(w string, l *world.Layout) world.Changer {
 				if !ok {
 					return false, fmt.Errorf("%.40q is not an integer, as the column %s has", n.New, l.Columns[c.column])
 				}
-				if row[c.column], err = world.As(old, to); err != nil {
+				image, err := world.As(old, to)
+				if err != nil {
 					return false, err
 				}
-				changed = true
+				images = append(images, Value{c.column, image})
 			}
 		}
-		return changed, nil
+		Put(row, images)
+		return len(images) > 0, nil
 	}
+}
+
+// columnRenames are the new values of a column of a table, by the key of the row that has the name.
+type columnRenames struct {
+	column int
+	key    []int // the columns with that key
+	to     map[string]*plan.Rename
+}
+
+// of returns what becomes of the value in a row; nil if it stays.
+func (c *columnRenames) of(row []any) (*plan.Rename, error) {
+	values := make([]any, len(c.key))
+	for i, k := range c.key {
+		values[i] = row[k]
+	}
+	if slices.Contains(values, nil) {
+		return nil, nil
+	}
+	key, err := world.EncodeKey(values)
+	if err != nil {
+		return nil, err
+	}
+	n := c.to[key]
+	if n == nil && len(values) == 1 {
+		if b, ok := values[0].([]byte); ok { // a text that is no key here
+			key, err = world.EncodeKey([]any{string(b)})
+			n = c.to[key]
+		}
+	}
+	return n, err
 }

@@ -21,17 +21,61 @@ type NameReference struct {
 	ref *Ref
 }
 
-// NameReferences returns the references to the columns that are renamed, by table and column.
+// NameReferences returns the references to the columns that are renamed, and to those that follow them, by table and
+// column.
 func (f *Resolved) NameReferences() (all []NameReference) {
 	for _, to := range f.Opts.Renames {
-		for _, ref := range f.Declared.to(ColumnName{to.Table, to.Column}) {
-			all = append(all, NameReference{ref.Table, ref.Columns[0], to, cannotFollow(f, ref), ref})
-		}
+		all = f.following(all, to, ColumnName{to.Table, to.Column})
 	}
 	slices.SortStableFunc(all, func(a, b NameReference) int {
 		return cmp.Or(strings.Compare(a.Table, b.Table), strings.Compare(a.Column, b.Column), strings.Compare(a.ref.Identity(), b.ref.Identity()))
 	})
 	return all
+}
+
+// following appends the references to a column, and to those that follow it, unless they are there.
+func (f *Resolved) following(all []NameReference, to RenamedColumn, at ColumnName) []NameReference {
+	for _, ref := range f.naming(at) {
+		if slices.ContainsFunc(all, func(n NameReference) bool {
+			return n.To.Table == to.Table && n.To.Column == to.Column && n.Table == ref.Table && n.ref.Same(ref)
+		}) {
+			continue
+		}
+		n := NameReference{ref.Table, ref.Columns[0], to, cannotFollow(f, ref), ref}
+		if all = append(all, n); n.Why == "" {
+			all = f.following(all, to, ColumnName{n.Table, n.Column})
+		}
+	}
+	return all
+}
+
+// naming returns the references to a column: what [Declared.to] does, and foreign keys.
+func (f *Resolved) naming(at ColumnName) []*Ref {
+	all := f.Declared.to(at)
+	for _, table := range f.Tables {
+		for _, t := range f.Having(table) {
+			for _, r := range t.References {
+				key := &NameReference{Table: table, ref: &Ref{Reference: r, Table: table}}
+				if r.ToTable == at.Table && slices.Contains(r.ToColumns, at.Column) && !slices.ContainsFunc(all, key.leads) {
+					all = append(all, key.ref)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// leads reports whether a reference leads from the same column to the same.
+func (r *NameReference) leads(ref *Ref) bool {
+	return ref.Table == r.Table && slices.Equal(ref.Columns, r.ref.Columns) && ref.ToTable == r.ref.ToTable && slices.Equal(ref.ToColumns, r.ref.ToColumns)
+}
+
+// isName reports whether a column gets new names, by itself or along with another. below are columns that refer to it.
+func (f *Resolved) isName(at ColumnName, below ...ColumnName) bool {
+	return Renamed(f, at.Table, []string{at.Column}) != nil || !slices.Contains(below, at) &&
+		slices.ContainsFunc(AllReferences(f, at.Table), func(r Ref) bool {
+			return len(r.Columns) == 1 && r.Columns[0] == at.Column && f.isName(ColumnName{r.ToTable, r.ToColumns[0]}, append(below, at)...)
+		})
 }
 
 // to returns the references of which a value names a row by the column, alone or with
@@ -65,11 +109,11 @@ func cannotFollow(f *Resolved, ref *Ref) string {
 	case slices.ContainsFunc(f.Opts.Renames, func(r RenamedColumn) bool { return r.Table == at.Table && r.Column == at.Column }):
 		return fmt.Sprintf("the column %s has a [[merge.name]] of its own, and cannot be renamed along with %s.%s", at.Column, ref.ToTable, ref.ToColumns[0])
 	}
-	if others := f.Declared.to(at); len(others) > 0 {
-		return fmt.Sprintf("%s.%s refers to the column %s, which is renamed along with %s.%s: let it refer to that one",
+	if others := f.naming(at); ref.When != nil && len(others) > 0 {
+		return fmt.Sprintf("%s.%s refers to the column %s, of which some rows are renamed along with %s.%s: let it refer to that one",
 			others[0].Table, catalog.ColumnList(others[0].Columns), at.Column, ref.ToTable, ref.ToColumns[0])
 	}
-	return Unchangeable(f.Model().Catalog, at.Table, at.Column)
+	return f.Unchangeable(at.Table, at.Column)
 }
 
 // Carry are the columns of a row that [NameReference.Names] reads, Column first.
@@ -90,6 +134,7 @@ func (r *NameReference) Names(carry [][]byte) bool {
 // Follows reports whether rows that refer to a value of several databases follow the
 // row of their own when it is renamed.
 func Follows(f *Resolved, ref Ref) bool {
-	return Renamed(f, ref.ToTable, ref.ToColumns) != nil && cannotFollow(f, &ref) == "" &&
-		Unchangeable(f.Model().Catalog, ref.ToTable, ref.ToColumns[0]) == ""
+	return slices.ContainsFunc(f.NameReferences(), func(n NameReference) bool {
+		return n.Why == "" && n.leads(&ref) && f.Unchangeable(n.To.Table, n.To.Column) == ""
+	})
 }

@@ -57,22 +57,24 @@ func (f *Resolved) Follows(table, column string) bool {
 }
 
 // Unchangeable says why the values of a column cannot be changed in a merge; "" if they
-// can.
-func Unchangeable(c *catalog.Catalog, table, column string) string {
-	i := slices.IndexFunc(c.Tables, func(t catalog.Table) bool { return t.Name == table })
-	if i < 0 || c.Tables[i].Column(column) == nil {
+// can. A foreign key follows names, and so leads to one.
+func (f *Resolved) Unchangeable(table, column string) string {
+	tables := f.Model().Catalog.Tables
+	i := slices.IndexFunc(tables, func(t catalog.Table) bool { return t.Name == table })
+	if i < 0 || tables[i].Column(column) == nil {
 		return fmt.Sprintf("the first world has no column %s.%s", table, column)
 	}
-	switch key := c.Tables[i].Key(); {
-	case key == nil:
+	if tables[i].Key() == nil {
 		return "the table has no key, so its rows cannot be renamed"
-	case slices.Contains(key, column):
-		return fmt.Sprintf("the column %s is part of the key, and its values cannot be changed", column)
 	}
-	for _, t := range c.Tables {
-		for _, r := range t.References {
-			if t.Name == table && slices.Contains(r.Columns, column) || r.ToTable == table && slices.Contains(r.ToColumns, column) {
-				return fmt.Sprintf("the column %s takes part in a foreign key, and its values cannot be changed", column)
+	for _, other := range tables {
+		for _, r := range other.References {
+			from := other.Name == table && slices.Contains(r.Columns, column)
+			switch to := r.ToTable == table && slices.Contains(r.ToColumns, column); {
+			case (from || to) && len(r.Columns) > 1:
+				return fmt.Sprintf("the column %s takes part in a foreign key of several columns, and its values cannot be changed", column)
+			case from && !f.isName(ColumnName{r.ToTable, r.ToColumns[0]}):
+				return fmt.Sprintf("the column %s refers to %s by a foreign key, and that gets no new names: give it the [[merge.name]]", column, Place(r.ToTable, r.ToColumns[0]))
 			}
 		}
 	}

@@ -1,6 +1,9 @@
 package stream
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // Repeats says how many values occur more than once.
 type Repeats struct {
@@ -10,6 +13,7 @@ type Repeats struct {
 	Within int64   // of values, those that one stream has more than once
 
 	Outside int64 // of rows, those that collisions.outside tells of
+	Renamed int64 // values that do not count, since [Collisions.Names] tells their rows apart
 }
 
 // Collisions counts the runs of equal rows that a pass comes across, and keeps
@@ -28,6 +32,10 @@ type Collisions struct {
 	// Skip tells of a row that it is in no run, whatever the others of its value are; nil: none is skipped.
 	Skip func(row Position) bool
 
+	// Names tells, a bit for each, by which names a row is another one than equal rows of other streams of which it says
+	// the same; nil: by none. A run that a name tells apart does not count.
+	Names func(row Position) uint64
+
 	// Outside tells of a row whether it is not to be in any run; nil: none is.
 	Outside func(row Position) bool
 
@@ -38,6 +46,7 @@ type Collisions struct {
 	rowsNow []int64 // of the current run, of each stream
 	ignored bool    // the current run
 	strays  int64   // rows of the current run that are outside
+	names   uint64  // those that tell all rows of the current run apart, if each is of another stream
 }
 
 // shownPerStream is how many rows a sample shows of one world.
@@ -69,6 +78,12 @@ func (c *Collisions) member(p Position) {
 		return
 	}
 	i := p.Stream.Index
+	if c.current.Rows == 0 {
+		c.names = ^uint64(0)
+	}
+	if c.Names != nil {
+		c.names &= c.Names(p)
+	}
 	c.current.Rows++
 	c.rowsNow[i]++
 	if c.Outside != nil && c.Outside(p) {
@@ -101,11 +116,14 @@ func (c *Collisions) take(rows []int64, all int64) bool {
 	if c.Wanted != nil && !c.Wanted(rows) {
 		return false
 	}
+	most := slices.Max(rows)
+	if c.Names != nil && c.names != 0 && most == 1 {
+		c.Renamed++
+		return false
+	}
 	c.Values++
-	var most int64
 	for i, n := range rows {
 		c.Rows[i] += n
-		most = max(most, n)
 	}
 	if most == all {
 		c.Inside++

@@ -12,7 +12,7 @@ func (r *Result) ResolveByRenaming(f *rules.Resolved) (why string) {
 	if r.Count == 0 || column == nil {
 		return ""
 	}
-	if why = rules.Unchangeable(f.Model().Catalog, r.Table, r.Columns[0]); why != "" {
+	if why = f.Unchangeable(r.Table, r.Columns[0]); why != "" {
 		return why
 	}
 	if why = rules.Unnamable(f.Model().Catalog.Engine, f.Model().Tables[r.Table].Column(r.Columns[0]), column.MaxLength); why != "" {
