@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge"
 	"mergesafe/store/storetest/faulty"
 )
@@ -33,7 +34,12 @@ func TestPlanCannotLook(t *testing.T) {
 // note, and the merge is completed, verified and undone with it; also if the state is lost as well.
 func TestLostPlan(t *testing.T) {
 	for name, in := range map[string]func(testing.TB, ...int) *place{"sqlite": newPlace, "server": newServerPlace} {
-		t.Run(name, func(t *testing.T) { lostPlan(t, in(t, 3, 300, 3, 3)) })
+		t.Run(name, func(t *testing.T) {
+			if name != "sqlite" {
+				servertest.Long(t) // files of plans are the same on all of them
+			}
+			lostPlan(t, in(t, 3, 300, 3, 3))
+		})
 	}
 }
 
