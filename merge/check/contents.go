@@ -45,17 +45,20 @@ type rowSum struct {
 func (s *rowSum) add(b *catalog.Batch, row int) {
 	s.row = s.row[:0]
 	for i := range b.Carry {
-		// One more than the length, so that NULL is not an empty value.
-		if v := b.Carry[i].At(row); v == nil {
-			s.row = binary.AppendUvarint(s.row, 0)
-		} else {
-			s.row = append(binary.AppendUvarint(s.row, uint64(len(v))+1), v...)
-		}
+		s.row = appendValue(s.row, b.Carry[i].At(row))
 	}
 	h := sha256.Sum256(s.row)
 	var carry uint64
 	s.low, carry = bits.Add64(s.low, binary.BigEndian.Uint64(h[8:]), 0)
 	s.high, _ = bits.Add64(s.high, binary.BigEndian.Uint64(h[:]), carry)
+}
+
+// appendValue appends one more than the length, so that NULL is not an empty value, and the value.
+func appendValue(row, v []byte) []byte {
+	if v == nil {
+		return binary.AppendUvarint(row, 0)
+	}
+	return append(binary.AppendUvarint(row, uint64(len(v))+1), v...)
 }
 
 func (s *rowSum) String() string {

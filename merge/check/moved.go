@@ -82,6 +82,8 @@ type Measured struct {
 	Of   map[*rules.KeySpace]map[*rules.Database]*spaceValues
 	Rows map[*rules.MovedColumn]map[*rules.Database][]CaseRows // by case
 
+	Samples map[string]map[*rules.Database]*rowSample // of tables that may be copied
+
 	Matched map[*rules.KeySpace]*MatchedRows
 }
 
@@ -121,7 +123,7 @@ const HeavyValues = 1 << 14
 
 func NewMeasured(m *rules.Moving, dbs ...*rules.Database) *Measured {
 	found := &Measured{Keys: make(map[rules.ColumnName]map[*rules.Database]*keys.Set), Of: make(map[*rules.KeySpace]map[*rules.Database]*spaceValues),
-		Rows: make(map[*rules.MovedColumn]map[*rules.Database][]CaseRows)}
+		Rows: make(map[*rules.MovedColumn]map[*rules.Database][]CaseRows), Samples: make(map[string]map[*rules.Database]*rowSample)}
 	for _, s := range m.Spaces {
 		found.Of[s] = make(map[*rules.Database]*spaceValues)
 		for _, db := range dbs {

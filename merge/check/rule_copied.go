@@ -1,9 +1,7 @@
 package check
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -16,8 +14,8 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// CopiedRule looks whether a world is a copy of another one. It reads the rows of tables whose own keys get new values;
-// where keys stay, equal ones collide.
+// CopiedRule looks whether a world is a copy of another one. It compares the rows of tables whose own keys get new values,
+// as they are sampled when their keys are read; where keys stay, equal ones collide.
 var CopiedRule = Rule{
 	Codes: []string{verdict.CodeWorldCopied},
 	Tasks: copiedTasks,
@@ -27,8 +25,8 @@ const (
 	// fewestEqual is how many rows are equal in a copy, at least: a few rows are alike in all worlds of a game.
 	fewestEqual = 50
 
-	// mostShared is how many keys are enough to tell, of two worlds and one table, in the order of the key.
-	mostShared = 10_000
+	// mostSampled is how many rows of a table are compared, at most.
+	mostSampled = 8192
 )
 
 func copiedTasks(f *Facts) []Task {
@@ -41,10 +39,10 @@ func copiedTasks(f *Facts) []Task {
 	if len(tables) == 0 {
 		return nil
 	}
-	return []Task{{Code: verdict.CodeWorldCopied, Tables: tables, Run: func(ctx context.Context, r *Reader) (Outcome, error) {
-		result, err := judgeCopies(ctx, f, r, tables)
-		if err != nil || len(result.Gaps) == 0 {
-			return Outcome{}, err
+	return []Task{{Code: verdict.CodeWorldCopied, Run: func(context.Context, *Reader) (Outcome, error) {
+		result := judgeCopies(f, tables)
+		if len(result.Gaps) == 0 {
+			return Outcome{}, nil
 		}
 		return Found(result), nil
 	}}}
@@ -66,65 +64,28 @@ func mayBeCopied(f *Facts, table string) bool {
 	return m != nil && m.Key && !slices.ContainsFunc(m.Cases, func(c rules.MovedCase) bool { return c.Space.By != nil })
 }
 
-// worldPair are the rows that two worlds have under one key.
-type worldPair struct{ shared, equal int64 }
-
-func (p worldPair) copied() bool { return p.equal >= fewestEqual && 2*p.equal > p.shared }
-
-func judgeCopies(ctx context.Context, f *Facts, r *Reader, tables []string) (verdict.Result, error) {
+func judgeCopies(f *Facts, tables []string) verdict.Result {
 	result := verdict.Result{Code: verdict.CodeWorldCopied, Message: "a world seems to be a copy of another one"}
 	found := make(map[[2]*rules.Database]bool)
 	for _, table := range tables {
-		pairs, n, err := sharedRows(ctx, f, r, table)
-		if err != nil {
-			return result, err
+		_, model := f.ModelOf(table)
+		if !moves(f, table, model.Key()[0]) {
+			continue
 		}
-		result.Read += n
 		for i, a := range f.DBs {
 			for _, b := range f.DBs[i+1:] {
 				two := [2]*rules.Database{a, b}
-				if p := pairs[two]; p != nil && p.copied() && !found[two] {
-					found[two] = true
-					result.Gaps = append(result.Gaps, verdict.Gap{World: b.Name, Reason: fmt.Sprintf("it seems to be a copy of %s: of the %s of table %s that both have, %s",
-						a.Name, printable.Count(p.shared, "key", "keys"), table, printable.Count(p.equal, "has an equal row", "have equal rows"))})
+				shared, equal := f.Rekeyed.Read.Samples[table][a].shared(f.Rekeyed.Read.Samples[table][b])
+				if result.Read += shared; found[two] || equal < fewestEqual || 2*equal <= shared {
+					continue
 				}
+				found[two] = true
+				result.Gaps = append(result.Gaps, verdict.Gap{World: b.Name, Reason: fmt.Sprintf("it seems to be a copy of %s: of %s of table %s that both have, %s",
+					a.Name, printable.Count(shared, "compared key", "compared keys"), table, printable.Count(equal, "has an equal row", "have equal rows"))})
 			}
 		}
 	}
-	return result, nil
-}
-
-// sharedRows compares the rows of a table that two worlds have under one key, as it is in both. Worlds whose keys cannot
-// be sorted are left out: [verdict.CodeKeyCollision] says so.
-func sharedRows(ctx context.Context, f *Facts, r *Reader, table string) (pairs map[[2]*rules.Database]*worldPair, n int64, err error) {
-	owner, model := f.ModelOf(table)
-	key := model.Key()
-	if !moves(f, table, key[0]) {
-		return nil, 0, nil
-	}
-	var streams []*stream.Stream
-	err = r.Retry(func(excluded Exclusions) error {
-		streams, pairs = nil, make(map[[2]*rules.Database]*worldPair)
-		for db, t := range f.Having(table) {
-			if db.Rows[table] >= fewestEqual && excluded[db] == "" && Incomparable(t, key, owner, model, key) == "" {
-				s := &stream.Stream{DB: db, Scan: catalog.Scan{Table: table, Order: catalog.OrderBy(key, model), Carry: slice.Map(t.Columns, func(c catalog.Column) string { return c.Name })}}
-				s.Progress = r.Progress.Of(s, verdict.CodeWorldCopied)
-				streams = append(streams, s)
-			}
-		}
-		if len(streams) < 2 {
-			return nil
-		}
-		err := compareShared(ctx, streams, len(key), pairs)
-		if errors.Is(err, errEnough) {
-			return nil
-		}
-		return err
-	})
-	for _, s := range streams {
-		n += s.Read
-	}
-	return pairs, n, err
+	return result
 }
 
 // moves reports whether keys of a table get other values in a world. Without that they are all apart, or collide.
@@ -137,58 +98,68 @@ func moves(f *Facts, table, column string) bool {
 	return false
 }
 
-// errEnough ends a pass that can tell.
-var errEnough = errors.New("enough")
+// rowSample is a sample of the rows of a table of a world: all, or those of every second key, every fourth and so on, as
+// many as there is room for. Keys are chosen by their hash, so that two worlds choose the same ones.
+type rowSample struct {
+	halved int // how often
+	rows   []sampledRow
+}
 
-// compareShared counts for each two worlds the keys that both have, and those of them with equal rows.
-func compareShared(ctx context.Context, streams []*stream.Stream, columns int, pairs map[[2]*rules.Database]*worldPair) error {
-	type sharedRow struct {
-		db     *rules.Database
-		fields map[string][]byte
+type sampledRow struct {
+	key  uint64
+	hash uint32 // of all columns
+}
+
+// takes reports whether a row is in the sample.
+func (s *rowSample) takes(key uint64) bool {
+	const mix = 0x9e37_79b9_7f4a_7c15
+	return key*mix>>(64-s.halved) == 0
+}
+
+func (s *rowSample) add(row sampledRow) {
+	for s.rows = append(s.rows, row); len(s.rows) > mostSampled; {
+		s.halved++
+		s.rows = slices.DeleteFunc(s.rows, func(row sampledRow) bool { return !s.takes(row.key) })
 	}
-	fieldsOf := func(at stream.Position) sharedRow {
-		row := sharedRow{at.Stream.DB, make(map[string][]byte)}
-		for i, name := range at.Stream.Scan.Carry {
-			row.fields[name] = bytes.Clone(at.Stream.CarriedAt(i, at.Row))
-		}
-		return row
+}
+
+// shared counts the keys of two samples that both have, and those of them with equal rows.
+func (s *rowSample) shared(other *rowSample) (shared, equal int64) {
+	if s == nil || other == nil {
+		return 0, 0
 	}
-	equal := func(a, b map[string][]byte) bool {
-		for name, v := range a {
-			w, has := b[name]
-			if !has || !bytes.Equal(v, w) || (v == nil) != (w == nil) {
-				return false
+	hashes := make(map[uint64]uint32, len(s.rows))
+	for _, row := range s.rows {
+		hashes[row.key] = row.hash
+	}
+	for _, row := range other.rows {
+		if hash, both := hashes[row.key]; both {
+			if shared++; hash == row.hash {
+				equal++
 			}
 		}
-		return len(a) == len(b)
 	}
-	full, want := 0, len(streams)*(len(streams)-1)/2
-	var group []sharedRow // those with the key at hand
-	return stream.MergeEqual(ctx, streams, columns, func(before, at stream.Position, begins bool) error {
-		if begins {
-			group = []sharedRow{fieldsOf(before)}
-		}
-		row := fieldsOf(at)
-		for _, other := range group {
-			two := [2]*rules.Database{other.db, row.db}
-			if pairs[two] == nil {
-				pairs[two] = new(worldPair)
-			}
-			p := pairs[two]
-			if p.shared == mostShared {
+	return shared, equal
+}
+
+// addSample makes a stream take a sample of the rows of a table.
+func (r *spaceReader) addSample(s *stream.Stream, key string) {
+	sample := new(rowSample)
+	r.found.Samples[s.Scan.Table] = map[*rules.Database]*rowSample{s.DB: sample}
+	names := slices.Sorted(slices.Values(slice.Map(s.DB.Tables[s.Scan.Table].Columns, func(c catalog.Column) string { return c.Name })))
+	at, columns := s.Carry(key), slice.Map(names, s.Carry)
+	var row []byte
+	s.Visit = append(s.Visit, func(b *catalog.Batch) {
+		for i := range b.Len {
+			n, ok := integerAt(&b.Carry[at], i)
+			if !ok || n.Negative || !sample.takes(n.Bits) {
 				continue
 			}
-			if p.shared++; equal(other.fields, row.fields) {
-				p.equal++
+			row = row[:0]
+			for k, c := range columns {
+				row = appendValue(append(row, names[k]...), b.Carry[c].At(i))
 			}
-			if p.shared == mostShared {
-				full++
-			}
+			sample.add(sampledRow{n.Bits, uint32(hashOf(row))})
 		}
-		group = append(group, row)
-		if full == want {
-			return errEnough
-		}
-		return nil
 	})
 }

@@ -132,6 +132,12 @@ func takeMeasured(m *Measured, other *Measured) {
 	for column, rows := range other.Rows {
 		maps.Copy(m.Rows[column], rows)
 	}
+	for table, samples := range other.Samples {
+		if m.Samples[table] == nil {
+			m.Samples[table] = make(map[*rules.Database]*rowSample)
+		}
+		maps.Copy(m.Samples[table], samples)
+	}
 }
 
 // readTables reads the tables of a database, each once. A table that refers to itself, or in a circle, is read again if
@@ -236,8 +242,18 @@ func passes(m *rules.Moving, tables []string) (all []spacePass) {
 	return all
 }
 
-// readPass reads a table of a database.
+// readPass reads a table of a database, and takes a sample of its rows.
 func (r *spaceReader) readPass(ctx context.Context, p spacePass, db *rules.Database, t *catalog.Table) ([]*referenceRead, error) {
+	sampled := len(r.Facts.DBs) > 1 && len(p.keys) > 0 && mayBeCopied(r.Facts, t.Name)
+	reads, err := r.readColumns(ctx, p, db, t, sampled)
+	if _, unsupported := errors.AsType[*catalog.UnsupportedError](err); unsupported && sampled { // it may be another column
+		delete(r.found.Samples, t.Name)
+		reads, err = r.readColumns(ctx, p, db, t, false)
+	}
+	return reads, err
+}
+
+func (r *spaceReader) readColumns(ctx context.Context, p spacePass, db *rules.Database, t *catalog.Table, sampled bool) ([]*referenceRead, error) {
 	scan := catalog.Scan{Table: t.Name, Unsorted: true}
 	p.references = slices.DeleteFunc(slices.Clone(p.references), func(c *rules.MovedColumn) bool { return t.Column(c.Column) == nil })
 	if len(p.references) > 0 {
@@ -249,6 +265,9 @@ func (r *spaceReader) readPass(ctx context.Context, p spacePass, db *rules.Datab
 	s := r.Stream(db, r.code, len(scan.Carry), scan)
 	for _, at := range p.keys {
 		r.addKeys(s, at)
+	}
+	if sampled {
+		r.addSample(s, p.keys[0].Column)
 	}
 	reads := r.addReferences(s, p.references)
 	if len(p.keys)+len(reads) == 0 {
@@ -273,20 +292,20 @@ func (r *spaceReader) addKeys(s *stream.Stream, at rules.ColumnName) {
 	s.Scan.Numbers = append(s.Scan.Numbers, at.Column)
 	s.Visit = append(s.Visit, func(b *catalog.Batch) {
 		keyed := &b.Carry[column]
-		if keyed.Numbers != nil {
-			for row, n := range keyed.Numbers[:b.Len] {
-				if !keyed.IsNull(row) {
-					set.Add(keys.Signed(n))
-				}
-			}
-			return
-		}
 		for row := range b.Len {
-			if n, ok := keys.ParseInteger(keyed.At(row)); ok {
+			if n, ok := integerAt(keyed, row); ok {
 				set.Add(n)
 			}
 		}
 	})
+}
+
+// integerAt returns the number in a row; ok is false if it has none.
+func integerAt(v *catalog.Vector, row int) (n keys.Integer, ok bool) {
+	if v.Numbers != nil {
+		return keys.Signed(v.Numbers[row]), !v.IsNull(row)
+	}
+	return keys.ParseInteger(v.At(row))
 }
 
 // noteRanges notes where the keys that were read lie, and what refers to them.

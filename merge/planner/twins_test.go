@@ -77,7 +77,7 @@ func TestCopiesAreNotVerified(t *testing.T) {
 	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
 		s1, copied := worldtest.CountedWorld(t, e, "s1", 3), worldtest.CountedWorld(t, e, "s2", 3)
 		into, worlds, opts := e.Fresh(t, "new"), []world.Database{s1, copied}, worldtest.CountedRules()
-		const want = "world-copied: not verified: a world seems to be a copy of another one: s2: it seems to be a copy of s1: of the 60 keys of table pl that both have, 60 have equal rows"
+		const want = "world-copied: not verified: a world seems to be a copy of another one: s2: it seems to be a copy of s1: of 60 compared keys of table pl that both have, 60 have equal rows"
 		if got := worldtest.RefusalsOf(t, into, worlds, opts); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
