@@ -113,7 +113,9 @@ func apply(ctx context.Context, r *job.Run, state record.State) error {
 			return r.During(ctx, record.StateCopying, func() error { return fence(ctx, r) })
 		}},
 		{"reading the tables of " + first.Name, func(ctx context.Context) (err error) {
-			made, err = world.Read(ctx, first)
+			if made, err = world.Read(ctx, first); err == nil {
+				made.Into(r.Plan.New.Engine)
+			}
 			return err
 		}},
 		{"bringing the records of " + first.Name, func(ctx context.Context) error { return bringRecords(ctx, r) }},

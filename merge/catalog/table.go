@@ -171,10 +171,10 @@ func (t *Table) Describe(name string) string {
 	return s
 }
 
-// StoredIn is storage as it counts beside the first world's table: from an engine without
-// transactions, rows go to one that has them and lose nothing.
+// StoredIn is storage as it counts beside the first world's table: no table of the new database has an engine without
+// transactions, and rows from one lose nothing.
 func (t *Table) StoredIn(model *Table) string {
-	if t.Outside == "" || model.Outside != "" {
+	if t.Outside == "" && model.Outside == "" {
 		return t.Storage()
 	}
 	as := *t

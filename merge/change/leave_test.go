@@ -44,6 +44,36 @@ func TestLeave(t *testing.T) {
 	})
 }
 
+// Rows of tables that are in no snapshot stay behind in the same way. What changes after the plan is noticed.
+func TestLeaveWithoutSnapshot(t *testing.T) {
+	servertest.OnMySQLToo(t, func(t *testing.T) {
+		e := worldtest.Engines()[1]
+		all := worldtest.KeyWorlds(t, e, 2, worldtest.Leavers...)
+		for _, d := range all {
+			worldtest.Exec(t, d, "ALTER TABLE hero ENGINE=MyISAM", "ALTER TABLE spell ENGINE=MEMORY")
+		}
+		opts := worldtest.LeaveOptions(func(o *rules.Options, d *rules.Declarations) {
+			o.Engine = rules.InnoDB
+			where("hero", "level < 20")(o, d)
+		})
+		worldtest.MergedAndBack(t, e, all, opts)
+		p, into := worldtest.MergeOf(t, e, all, opts)
+		worldtest.Asked(t, into, "SELECT guid FROM hero ORDER BY guid", "2", "3", "4", "5", "1002", "1003", "1004", "1005")
+		worldtest.Asked(t, into, "SELECT guid, spell FROM spell ORDER BY guid", "2|7", "5|9", "1002|7", "1005|9")
+		for _, change := range []string{"UPDATE hero SET account = 7 WHERE guid = 1", "UPDATE hero SET level = 19 WHERE guid = 5", "INSERT INTO spell VALUES (1, 99)"} {
+			worlds := worldtest.Clones(t, e, all)
+			worldtest.Exec(t, worlds[0], change)
+			if _, err := build.Apply(t.Context(), p, e.Fresh(t, "new"), worlds, job.Options{}); err == nil || !strings.Contains(err.Error(), "plan again") {
+				t.Errorf("%s: %v", change, err)
+			}
+		}
+		worldtest.Exec(t, all[0], "UPDATE hero SET level = 19 WHERE guid = 5")
+		if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Fail {
+			t.Errorf("%+v", proof)
+		}
+	})
+}
+
 // A merge of which rows stay behind can be interrupted at any moment, resumed and undone.
 func TestLeaveInterrupted(t *testing.T) {
 	servertest.NotShort(t)

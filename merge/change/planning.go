@@ -3,11 +3,7 @@ package change
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
-	"mergesafe/internal/printable"
-	"mergesafe/merge/catalog"
 	"mergesafe/merge/job"
 	"mergesafe/merge/plan"
 	"mergesafe/merge/rules"
@@ -74,62 +70,4 @@ func (p *Planning) History(table string) (tool string) {
 		}
 	}
 	return tool
-}
-
-// RefuseOutside refuses tables of the first world whose engine has no transactions, and
-// lists the statements that give them one that has.
-func (p *Planning) RefuseOutside(ctx context.Context, chosen []*catalog.Table) error {
-	var engines []string
-	n := 0
-	for _, t := range chosen {
-		if t.Outside == "" {
-			continue
-		}
-		n++
-		if !slices.Contains(engines, t.Engine) {
-			engines = append(engines, t.Engine)
-		}
-		statement, err := p.toInnoDB(ctx, t)
-		if err != nil {
-			return err
-		}
-		p.Plan.Prepare = append(p.Plan.Prepare, statement)
-	}
-	if n > 0 {
-		p.Refuse(plan.Refusal{Place: plan.PlaceEngine, Source: p.Plan.Worlds[0].Name, Reason: fmt.Sprintf(
-			"the engine of %s (%s) has no transactions, so a merge that is interrupted could not be resumed or undone: run the ALTER TABLE statements of this plan, then plan again",
-			printable.Count(int64(n), "table", "tables"), strings.Join(engines, ", "))})
-	}
-	return nil
-}
-
-// toInnoDB is the statement that gives a table an engine with transactions. Options of the old
-// engine that InnoDB refuses, or takes for something else, go.
-func (p *Planning) toInnoDB(ctx context.Context, t *catalog.Table) (string, error) {
-	d, made := p.DBs[0].Dialect, ""
-	err := p.DBs[0].On.Rows(ctx, "SHOW CREATE TABLE "+d.Quote(t.Name), false, nil, func(row []any) (bool, error) {
-		made = world.Text(row[1])
-		return true, nil
-	})
-	if err != nil {
-		return "", fmt.Errorf("table %q of %q: %w", t.Name, p.Plan.Worlds[0].Name, err)
-	}
-	statement := "ALTER TABLE " + d.Quote(t.Name) + " ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0"
-	leads := func(column string) bool { // a key
-		return slices.ContainsFunc(strings.Split(made, "\n"), func(line string) bool {
-			return strings.Contains(line, "KEY ") && strings.Contains(line, " ("+d.Quote(column))
-		})
-	}
-	if c := t.AutoIncrement; c != nil && !leads(c.Column) {
-		statement += ", ADD KEY (" + d.Quote(c.Column) + ")"
-		p.Refuse(plan.Refusal{Place: plan.PlaceEngine, Source: p.Plan.Worlds[0].Name, Table: t.Name, Reason: fmt.Sprintf(
-			"its column %s counts anew for each value of the columns before it in the key, as only %s does: "+
-				"after the ALTER TABLE of this plan it counts through the whole table; "+
-				"if the game needs the numbers as they are now, leave the table out of the merge", c.Column, t.Engine)})
-	}
-	if p.Plan.Engine == "mariadb" && strings.Contains(made, " DIRECTORY='") {
-		// InnoDB takes no other directory for indexes, and no ALTER TABLE takes the option off.
-		statement = "SET STATEMENT innodb_strict_mode=OFF FOR " + statement
-	}
-	return statement + ";", nil
 }

@@ -68,10 +68,7 @@ func Prepare(f *rules.Resolved) (*Leaving, error) {
 			return nil, rules.Unsuitable("%s: %v", f.Opts.Leave[i].Place(), err)
 		}
 	}
-	refs, err := l.follow()
-	if err != nil {
-		return nil, err
-	}
+	refs := l.follow()
 	for _, name := range slices.Sorted(maps.Keys(l.tables)) {
 		if err := l.chooseKey(l.tables[name], refs, false); err != nil {
 			return nil, err
@@ -107,9 +104,7 @@ func (l *Leaving) say(leave *rules.Leave) error {
 	case leave.Where == "" && leave.Best == nil && leave.Fewer == nil:
 		return fmt.Errorf(`want where, best or fewer, such as where = "level < 30"`)
 	}
-	if err := l.addTable(name); err != nil {
-		return err
-	}
+	l.addTable(name)
 	if leave.Where != "" {
 		for _, db := range f.DBs {
 			if db.Tables[name] == nil {
@@ -136,18 +131,10 @@ func (l *Leaving) say(leave *rules.Leave) error {
 	return nil
 }
 
-func (l *Leaving) addTable(name string) error {
-	if l.tables[name] != nil {
-		return nil
+func (l *Leaving) addTable(name string) {
+	if l.tables[name] == nil {
+		l.tables[name] = &table{name: name}
 	}
-	for db, of := range l.f.Having(name) {
-		if of.Outside != "" {
-			return fmt.Errorf("table %s of %s is in no snapshot (%s), so which of its rows stay behind cannot be judged",
-				name, db.Name, of.Outside)
-		}
-	}
-	l.tables[name] = &table{name: name}
-	return nil
 }
 
 // chooseKey finds what tells the rows of a table: its key, if that is one column of integers; else a key that all
@@ -264,7 +251,7 @@ func (r *reference) leadsTo(key []string) bool {
 
 // follow finds the references to the tables of which rows may stay behind, and the tables whose rows
 // follow.
-func (l *Leaving) follow() (all []reference, err error) {
+func (l *Leaving) follow() (all []reference) {
 	seen := make(map[string]bool)
 	for more := true; more; {
 		more = false
@@ -275,15 +262,12 @@ func (l *Leaving) follow() (all []reference, err error) {
 			seen[to], more = true, true
 			for _, r := range l.referringTo(to, l.f.Tables) {
 				if all = append(all, r); r.Cells == nil && r.Declared.Gone == rules.GoneDrop && !l.f.Same[r.Table] {
-					err = l.addTable(r.Table)
-				}
-				if err != nil {
-					return nil, rules.Unsuitable("%s.%s: rows of %s stay behind: %v", r.Table, r.Subject(), to, err)
+					l.addTable(r.Table)
 				}
 			}
 		}
 	}
-	return all, nil
+	return all
 }
 
 func (l *Leaving) referringTo(to string, tables []string) (all []reference) {

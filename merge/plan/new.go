@@ -19,6 +19,11 @@ type New struct {
 	// leaves it there, and drops one that the merge made.
 	There bool `json:"there,omitempty"`
 
+	// Engine is that of tables whose engine in the first world has no transactions; "" if there are none. Recounted are
+	// their columns that count anew for each value of the columns before them in the key, and here through the table.
+	Engine    string   `json:"engine,omitempty"`
+	Recounted []string `json:"recounted,omitempty"`
+
 	// Objects is how many things apply makes there beside tables: indexes, foreign keys, views,
 	// triggers, routines, events, sequences.
 	Objects int `json:"objects"`

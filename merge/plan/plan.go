@@ -80,10 +80,6 @@ type Plan struct {
 	// Copies are columns that are renamed along.
 	Copies []NameCopy `json:"copies,omitempty"`
 
-	// Prepare are the statements to run in the first world before the next plan: without
-	// them this one is refused.
-	Prepare []string `json:"prepare,omitempty"`
-
 	// Lacks are the rights to write that the account of the plan does not have, by
 	// database, as far as the server shows them: "s1: INSERT on players". Apply needs
 	// them. They are not part of ID.

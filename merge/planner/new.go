@@ -36,7 +36,9 @@ func planNew(ctx context.Context, p *Planner) error {
 		}
 		p.refuse(plan.Refusal{Place: plan.PlaceInto, Source: first.Name(), Table: skipped.Table, Reason: "it is not read, so it cannot come into the new database: " + skipped.Reason})
 	}
-	p.Plan.New.Objects, p.Plan.New.Made = all.Besides(), all.Fingerprints()
+	p.Plan.New.Made = all.Fingerprints()
+	p.Plan.New.Recounted = all.Into(p.Plan.New.Engine)
+	p.Plan.New.Objects = all.Besides()
 	if err := p.grants(ctx, all); err != nil {
 		return err
 	}

@@ -2,20 +2,23 @@ package planner
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/plan"
 	"mergesafe/merge/record"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 	"mergesafe/merge/world"
 )
 
 // choose decides of which tables rows are copied, from which worlds and in which order, and refuses
 // those that cannot be copied faithfully.
-func choose(ctx context.Context, p *Planner) error {
+func choose(_ context.Context, p *Planner) error {
 	first := p.DBs[0]
 	for _, hidden := range first.Known.Hidden {
 		if hidden.What == catalog.HiddenTriggers {
@@ -26,6 +29,7 @@ func choose(ctx context.Context, p *Planner) error {
 	if first.Table(record.KeysView) != nil && p.Plan.Rekey != nil {
 		p.refuse(plan.Refusal{Place: plan.PlaceInto, Table: record.KeysView, Reason: "the table has the name of the view in which the new database shows the keys that moved: rename it in all worlds"})
 	}
+	p.giveEngine()
 	only, empty := make(map[string]bool), make(map[string]bool)
 	var chosen []*catalog.Table
 	for i := range first.Known.Tables {
@@ -47,9 +51,6 @@ func choose(ctx context.Context, p *Planner) error {
 			chosen = append(chosen, t)
 		}
 	}
-	if err := p.RefuseOutside(ctx, chosen); err != nil {
-		return err
-	}
 	for _, t := range inOrder(chosen) {
 		of := p.table(t, only[t.Name])
 		of.None = empty[t.Name]
@@ -57,6 +58,27 @@ func choose(ctx context.Context, p *Planner) error {
 	}
 	p.leaveUnread()
 	return nil
+}
+
+// giveEngine gives the tables whose engine has no transactions the one that the operator says.
+func (p *Planner) giveEngine() {
+	var engines []string
+	n := int64(0)
+	for _, t := range p.DBs[0].Known.Tables {
+		if t.Outside != "" {
+			n, engines = n+1, append(engines, t.Engine)
+		}
+	}
+	if n == 0 {
+		return
+	}
+	if p.Plan.New.Engine = p.opts.Check.Engine; p.Plan.New.Engine != "" {
+		return
+	}
+	slices.Sort(engines)
+	p.refuse(plan.Refusal{Place: plan.PlaceEngine, Source: p.Plan.Worlds[0].Name, Reason: fmt.Sprintf(
+		"the engine of %s (%s) has no transactions, so a merge that is interrupted could not be resumed: write engine = %q below [merge] into your rules, and they become tables of that engine in the new database",
+		printable.Count(n, "table", "tables"), strings.Join(slices.Compact(engines), ", "), rules.InnoDB)})
 }
 
 // stays says why no rows of a table come but those of the first world; "" if others come.

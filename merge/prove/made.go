@@ -23,6 +23,7 @@ func proveMade(ctx context.Context, r *job.Run, proof *Proof) error {
 		if err != nil {
 			return err
 		}
+		want.Into(r.Plan.New.Engine)
 		made, err := world.Read(ctx, r.New)
 		if err != nil {
 			return err

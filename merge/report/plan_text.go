@@ -88,10 +88,6 @@ func WritePlan(w io.Writer, p *merge.Plan, then Commands, o TextOptions) error {
 		t.line(0, "Results that are allowed:")
 		t.refusals(p.Check.Allowed)
 	}
-	if len(p.Prepare) > 0 {
-		t.WriteString("\nTo be run in " + printable.Text(p.Worlds[0].Name) + " first, as one script:\n")
-		t.verbatim(2, p.Prepare)
-	}
 	t.list("The account that made this plan lacks rights that apply needs. Grant them, or run apply with another account:",
 		len(p.Lacks), len(p.Lacks), func(i int) string { return p.Lacks[i] })
 	t.plannedNew(p)
@@ -153,6 +149,11 @@ func (t *text) plannedNew(p *merge.Plan) {
 	t.section(fmt.Sprintf("%s make the database %s: the tables of %s, and %s (indexes, foreign keys, views, triggers, routines, events). "+
 		"It takes about %s on the disk, and up to twice that while it is made. The databases of %s are only read; their game servers must not be started there any more.",
 		will(p), printable.Text(p.New.Name), first, printable.Count(int64(p.New.Objects), "other object", "other objects"), printable.Bytes(p.New.Bytes), Worlds(p)))
+	if p.New.Engine != "" {
+		t.line(0, "Tables of an engine without transactions become tables of "+p.New.Engine+" there.")
+	}
+	t.list("In these columns an engine counts anew for each value of the columns before it in the key. There they count through the whole table:",
+		len(p.New.Recounted), shownTables, func(i int) string { return p.New.Recounted[i] })
 	if len(p.New.Grants) > 0 {
 		t.line(0, "The accounts of the game need there, once it is made:")
 		t.verbatim(2, p.New.Grants)

@@ -16,6 +16,9 @@ const Samples = 3
 // refuses to start, and the reservation by which its IDs may run ahead.
 const DefaultSlack = 10 * time.Minute
 
+// InnoDB is the engine of [Options.Engine].
+const InnoDB = "InnoDB"
+
 // ErrOptions says that [Options] are invalid: they name a table, a column or a
 // code that does not exist, or a value out of range.
 var ErrOptions = errors.New("unsuitable options")
@@ -35,6 +38,10 @@ type Options struct {
 
 	// Leave says which rows of the worlds stay behind.
 	Leave []Leave
+
+	// Engine is what tables of engines without transactions get in the new database: [InnoDB], or "", and the plan
+	// refuses such tables.
+	Engine string
 
 	// Rules are the declarations of the files of rules, in the order of the files.
 	Rules []Declarations

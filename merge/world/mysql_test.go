@@ -13,7 +13,6 @@ import (
 	"mergesafe/internal/servertest"
 	"mergesafe/merge/build"
 	"mergesafe/merge/job"
-	"mergesafe/merge/plan"
 	"mergesafe/merge/planner"
 	"mergesafe/merge/record"
 	"mergesafe/merge/rules"
@@ -114,8 +113,8 @@ func testLowerCase(t *testing.T, asWritten, lower worldtest.Engine) {
 	}
 }
 
-// Tables of engines without transactions are copied from other worlds. In the first one, whose tables the new
-// database gets, they are refused, with the statements that convert them; once these ran, they are merged.
+// Tables of engines without transactions are copied as they are, from every world. The new database gets tables of InnoDB
+// by a rule, without which the plan says the line.
 func TestTablesWithoutTransactions(t *testing.T) {
 	e := worldtest.Engines()[1]
 	for _, engine := range []string{"MyISAM", "Aria", "MEMORY"} {
@@ -133,35 +132,39 @@ func TestTablesWithoutTransactions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(p.Refusals) != 1 || p.Refusals[0].Source != "s1" || !strings.Contains(p.Refusals[0].Reason, "the engine of 2 tables ("+engine+") has no transactions") {
+			if len(p.Refusals) != 1 || p.Refusals[0].Source != "s1" || !strings.Contains(p.Refusals[0].Reason, "the engine of 2 tables ("+engine+") has no transactions") ||
+				!strings.Contains(p.Refusals[0].Reason, `engine = "InnoDB" below [merge]`) {
 				t.Errorf("refused for %v", p.Refusals)
 			}
-			const options = " ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0;"
-			if !slices.Equal(p.Prepare, []string{"ALTER TABLE `logs`" + options, "ALTER TABLE `none`" + options}) {
-				t.Errorf("to be run: %q", p.Prepare)
-			}
-			if _, err := build.Apply(t.Context(), p, into, all, job.Options{}); err == nil {
-				t.Error("it was carried out")
-			}
-			worldtest.Exec(t, all[0], p.Prepare...)
-			worldtest.MergedAndBack(t, e, all, planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing}})
+			options := planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing, Engine: rules.InnoDB}}
+			worldtest.MergedAndBack(t, e, all, options)
 
 			// A row that is changed after the plan is noticed, as in every table.
-			p = worldtest.MustPlan(t, into, all, planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing}})
-			worldtest.Exec(t, all[1], "UPDATE logs SET v = 'y' WHERE id = 10")
-			changed := new(record.ChangedError)
-			if _, err := build.Apply(t.Context(), p, into, all, job.Options{}); !errors.As(err, &changed) || changed.Table != "logs" {
-				t.Errorf("apply: %v", err)
+			for i, key := range []int{0, 10} {
+				p = worldtest.MustPlan(t, into, all, options)
+				worldtest.Exec(t, all[i], fmt.Sprintf("UPDATE logs SET v = 'y' WHERE id = %d", key))
+				changed := new(record.ChangedError)
+				if _, err := build.Apply(t.Context(), p, into, all, job.Options{}); !errors.As(err, &changed) || changed.Table != "logs" || changed.Database != all[i].Name {
+					t.Errorf("apply: %v", err)
+				}
+				into = e.Fresh(t, "new")
+			}
+
+			// So it is between apply and open.
+			p = worldtest.MustPlan(t, into, all, options)
+			worldtest.MustApply(t, p, into, all)
+			worldtest.Exec(t, all[0], "UPDATE logs SET v = 'z' WHERE id = 0")
+			if opened, err := build.Open(t.Context(), p, into, all, build.Options{}); !errors.Is(err, build.ErrNotProved) {
+				t.Errorf("open: %+v, %v", opened, err)
 			}
 		})
 	}
 }
 
-// The statements that plan prints run, whatever options a table without transactions has, and the
-// table is merged then.
-func TestPreparedTables(t *testing.T) { servertest.OnMySQLToo(t, testPreparedTables) }
+// Whatever options a table without transactions has, it becomes one of InnoDB.
+func TestTablesIntoInnoDB(t *testing.T) { servertest.OnMySQLToo(t, testTablesIntoInnoDB) }
 
-func testPreparedTables(t *testing.T) {
+func testTablesIntoInnoDB(t *testing.T) {
 	e := worldtest.Engines()[1]
 	const two = " (id INT NOT NULL PRIMARY KEY, v VARCHAR(200)"
 	tables := []string{
@@ -204,25 +207,9 @@ func testPreparedTables(t *testing.T) {
 		}
 	}
 	options := worldtest.OddAllowed
-	p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, options)
-	if err != nil || len(p.Prepare) != len(tables) {
-		t.Fatalf("%d statements for %d tables: %q, %v, %v", len(p.Prepare), len(tables), p.Prepare, p.Refusals, err)
-	}
-	counting := func(r plan.Refusal) bool {
-		return strings.Contains(r.Reason, "its column id counts anew for each value")
-	}
-	if rest := slices.DeleteFunc(p.Refusals, func(r plan.Refusal) bool {
-		return r.Table == "t15" &&
-			counting(r)
-	}); len(rest) != 1 {
-		t.Errorf("refused for %v", rest)
-	}
-	for _, statement := range p.Prepare {
-		db := worldtest.Pool(t, all[0])
-		if _, err := db.Exec(strings.TrimSuffix(statement, ";")); err != nil {
-			t.Errorf("%s: %v", statement, err)
-		}
-		db.Close()
+	options.Check.Engine = rules.InnoDB
+	if p := worldtest.MustPlan(t, e.Fresh(t, "new"), all, options); !slices.Equal(p.New.Recounted, []string{"t15.id"}) {
+		t.Errorf("count through the whole table: %q", p.New.Recounted)
 	}
 	worldtest.MergedAndBack(t, e, all, options)
 }

@@ -36,6 +36,81 @@ func (s *reader) addTable(name, create, format string) {
 	}
 }
 
+// Into makes the tables of engines without transactions tables of another engine, of InnoDB; of none if it is "". A
+// column that counted anew for each value of the columns before it in a key gets an index of its own, and is among
+// recounted.
+func (s *Schema) Into(engine string) (recounted []string) {
+	for i := range s.Objects {
+		o := &s.Objects[i]
+		all := sqltext.MySQL(o.SQL)
+		at := slices.IndexFunc(all, func(t sqltext.Token) bool { return t.Keyword("ENGINE") })
+		if engine == "" || o.Kind != Table || at < 0 || !slices.Contains(mysqlOutside, all[at+2].Text) {
+			continue
+		}
+		memory := all[at+2].Keyword("MEMORY")
+		o.SQL = withEngine(o.SQL, engine)
+		if column := s.partsInto(o.Name, engine, memory); column != "" {
+			recounted = append(recounted, o.Name+"."+column)
+		}
+	}
+	return recounted
+}
+
+// partsInto is Into for what belongs to a table. Indexes that only MEMORY makes as a hash become others.
+func (s *Schema) partsInto(table, engine string, memory bool) (recounted string) {
+	counts, indexes := "", 0
+	var heads []string
+	for i := range s.Objects {
+		o := &s.Objects[i]
+		if o.Table != table {
+			continue
+		}
+		all := sqltext.MySQL(o.SQL)
+		switch o.Kind {
+		case Column:
+			if slices.ContainsFunc(all, func(t sqltext.Token) bool { return t.Keyword("AUTO_INCREMENT") }) {
+				counts = o.Name
+			}
+		case Index, PrimaryKey:
+			heads = append(heads, all[1+slices.IndexFunc(all, func(t sqltext.Token) bool { return t.Text == "(" })].Name())
+			if o.SQL = withEngine(o.SQL, engine); memory {
+				o.SQL = strings.Replace(o.SQL, ") USING HASH", ")", 1)
+			}
+			if o.Kind == Index {
+				indexes++
+			}
+		}
+	}
+	if counts == "" || slices.Contains(heads, counts) {
+		return ""
+	}
+	s.Objects = append(s.Objects, Object{Kind: Index, Name: "recounted", Table: table,
+		SQL: "KEY `recounted` (" + quote(counts) + ")", Place: strconv.Itoa(indexes + 1)})
+	return counts
+}
+
+// notOfInnoDB are options of tables and indexes that InnoDB refuses or takes for something else.
+var notOfInnoDB = []string{"ROW_FORMAT", "KEY_BLOCK_SIZE", "DATA", "INDEX", "TRANSACTIONAL", "PAGE_CHECKSUM"}
+
+// withEngine has another engine among the options, those of partitions too, and none that InnoDB does not know.
+func withEngine(options, engine string) string {
+	all := sqltext.MySQL(options)
+	for i := len(all) - 1; i >= 2; i-- {
+		word, value := all[i-2], all[i]
+		if word.Keyword("DIRECTORY") {
+			word = all[i-3] // DATA, or INDEX
+		}
+		switch {
+		case all[i-1].Text != "=":
+		case word.Keyword("ENGINE"):
+			options = options[:value.Start] + engine + options[value.End():]
+		case slices.ContainsFunc(notOfInnoDB, word.Keyword):
+			options = strings.TrimSuffix(options[:word.Start], " ") + options[value.End():]
+		}
+	}
+	return options
+}
+
 // withoutPageChecksum leaves out of the options of a table of InnoDB one of Aria, which MariaDB shows as long as
 // nobody alters the table.
 func withoutPageChecksum(options string) string {

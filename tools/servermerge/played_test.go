@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"compress/gzip"
 	"database/sql"
@@ -106,7 +105,7 @@ func playedWorld(t *testing.T, profile, name string) (dsn string) {
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	statements(t, db, []string{string(bytes.ReplaceAll(dump, []byte("ENGINE=MyISAM"), []byte("ENGINE=InnoDB")))})
+	statements(t, db, []string{string(dump)})
 	rows, err := db.QueryContext(t.Context(), "SHOW TABLES")
 	if err != nil {
 		t.Fatal(err)

@@ -30,6 +30,10 @@ func mergeSection(root *strict.Section, file string, reviewed *rules.Reviewed, e
 		if auto := s.Boolean("rekey"); auto || s.Has("rekey") && r.Check.Rekey != nil {
 			moved().Auto = auto
 		}
+		if said := s.Text("engine", oneOf(`"InnoDB"`, rules.InnoDB)); said != "" {
+			r.Check.Engine = said
+		}
+		s.Only("engine", rules.InnoDB)
 		var spaces []rules.Space
 		s.Sections("space", func(s *strict.Section) {
 			space := space(s, file)

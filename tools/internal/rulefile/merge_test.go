@@ -45,7 +45,7 @@ func TestPlaces(t *testing.T) {
 func TestParseMergeProblems(t *testing.T) {
 	const name = "[[merge.name]]\nat='a.b'\n"
 	for _, tt := range []struct{ text, want string }{
-		{"[merge]\nnames = 1", `2: unknown key names (did you mean "name"?): [merge] has rules, rekey, space, counter, table, leave, name`},
+		{"[merge]\nnames = 1", `2: unknown key names (did you mean "name"?): [merge] has rules, rekey, engine, space, counter, table, leave, name`},
 		{"[merge.name]\nat='a.b'", `1: merge.name can be there several times: want [[merge.name]], with two brackets`},
 		{"[[merge.table]]\ntables=['a']\nrenumber={ column='b' }", `3: merge.table.renumber.within is missing: want the columns in which it is unique, such as within = "account"`},
 		{"[[merge.table]]\ntables=['a']\nrenumber={ column='b', within='c' }\nwithin='c'", `4: unknown key within: [merge.table] has tables, policy, set, when, renumber`},
