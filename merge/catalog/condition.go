@@ -42,7 +42,7 @@ const (
 	ConditionCheck     ConditionKind = "check"     // a CHECK constraint
 	ConditionPartition ConditionKind = "partition" // some partition takes the row
 	ConditionValue     ConditionKind = "value"     // a column's type has room for the value
-	ConditionSize      ConditionKind = "size"      // the server takes a statement with the row
+	ConditionSize      ConditionKind = "size"      // the server takes each of the row's values at once
 )
 
 // Tester is an optional interface of a [Source]: it finds the rows for which the

@@ -312,7 +312,7 @@ var codes = []Code{
 	},
 	{
 		Code:       CodeRefusedSize,
-		Meaning:    "rows are larger than the largest statement that the first world's server accepts",
+		Meaning:    "rows have a value that is longer than what the first world's server accepts at once",
 		Counts:     "rows of the worlds",
 		Action:     "raise max_allowed_packet of the server",
 		Unverified: "try the rows yourself: copy them into an empty copy of the first world's table",

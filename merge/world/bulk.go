@@ -245,7 +245,8 @@ func appendNumber(b []byte, v any) []byte {
 	return fmt.Append(b, v)
 }
 
-// insertText writes rows by INSERT with the values in the statement.
+// insertText writes rows by INSERT with the values in the statement, but for rows that are too long for that: the driver
+// sends their values apart, and long ones in pieces.
 func (c *Connection) insertText(ctx context.Context, l *Layout, rows [][]any) error {
 	begin := "INSERT INTO " + l.Dialect.Quote(l.Table) + " (" + l.Dialect.QuoteAll(l.Columns) + ") VALUES "
 	binary := l.columnsOf(bytesKinds...)
@@ -267,6 +268,12 @@ func (c *Connection) insertText(ctx context.Context, l *Layout, rows [][]any) er
 			one = appendLiteral(one, v, binary[i])
 		}
 		one = append(one, ')')
+		if len(one) > c.Packet {
+			if _, err := c.Exec(ctx, "insert", l.Insert(1), false, row...); err != nil {
+				return err
+			}
+			continue
+		}
 		if count > 0 && (count == most || len(b)+len(one)+1 > c.Packet) {
 			if err := flush(); err != nil {
 				return err

@@ -21,9 +21,9 @@ const (
 	noAdmin     = "NO_LOCK_NO_ADMIN"
 	mysqlPacket = "SELECT @@GLOBAL.max_allowed_packet"
 
-	// mysqlLengths finds the tables of which a row may be longer than a statement.
+	// mysqlLengths finds the tables of which a value may be longer than the server takes at once.
 	mysqlLengths = `SELECT TABLE_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()
-		GROUP BY TABLE_NAME HAVING SUM(COALESCE(CHARACTER_OCTET_LENGTH, IF(DATA_TYPE = 'json', 4294967295, 0))) > %d`
+		GROUP BY TABLE_NAME HAVING MAX(COALESCE(CHARACTER_OCTET_LENGTH, IF(DATA_TYPE = 'json', 4294967295, 0))) > %d`
 )
 
 // mysqlReadServer reads what the server says of writing to it.
@@ -93,10 +93,8 @@ func writesAnyway(line string) bool {
 	})
 }
 
-// size adds the condition that a row fits into a statement of so many bytes.
+// size adds the condition that the server takes each value of a row. A row may be longer: see [Connection.Bulk].
 func (t *building) size(packet int64) {
-	// What else is in the statement: its head, and each value's type and length.
-	room := packet - 1024 - int64(100*len(t.columns))
 	c := catalog.Condition{Kind: catalog.ConditionSize, Name: fmt.Sprintf("max_allowed_packet = %d", packet)}
 	var lengths []string
 	for _, column := range t.columns {
@@ -114,12 +112,12 @@ func (t *building) size(packet int64) {
 			}
 			name = "CAST(" + name + " AS CHAR)"
 		}
-		lengths = append(lengths, "COALESCE(LENGTH("+name+"), 0)")
+		lengths = append(lengths, fmt.Sprintf("COALESCE(LENGTH(%s), 0) <= %d", name, packet))
 		c.Columns = append(c.Columns, column.Name)
 	}
 	if len(lengths) == 0 {
 		return
 	}
-	c.Text = fmt.Sprintf("%s <= %d", strings.Join(lengths, " + "), room)
+	c.Text = strings.Join(lengths, " AND ")
 	t.Conditions = append(t.Conditions, c)
 }

@@ -83,6 +83,7 @@ func mysqlConfig(dsn string, readOnly bool, files certificates) (*mysql.Config, 
 	// utf8mb4.
 	cfg.InterpolateParams = true
 	cfg.MultiStatements = false
+	cfg.MaxAllowedPacket = 0        // asks the server: the driver sends values in pieces that it takes
 	cfg.ColumnsWithAlias = false    // columns are found by their names
 	cfg.Logger = &mysql.NopLogger{} // errors are returned, not printed
 	cfg.Timeout = cmp.Or(cfg.Timeout, 30*time.Second)
