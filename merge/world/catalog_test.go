@@ -152,6 +152,9 @@ func TestCatalogMariaDB(t *testing.T) {
 	const own, latin = "utf8mb4_bin", "latin1_swedish_ci"
 	diffCatalog(t, &catalog.Catalog{
 		Tables: []catalog.Table{
+			{Name: "booked", Engine: "InnoDB",
+				Columns: []catalog.Column{{Name: "a", Type: "int(11)", Kind: catalog.KindInteger, Nullable: true}, {Name: "s", Type: "date", Kind: catalog.KindTime}, {Name: "e", Type: "date", Kind: catalog.KindTime}},
+				Uniques: []catalog.Unique{{Name: "a", Columns: []string{"a", "e", "s"}, Unclear: "it keeps periods from overlapping, which only the new database compares (apply -try)"}}},
 			{Name: "children", Engine: "InnoDB", AutoIncrement: &catalog.AutoIncrement{Column: "n", Next: 42, Max: math.MaxUint64 - 1}, Primary: []string{"n"},
 				Columns:    []catalog.Column{{Name: "n", Type: "bigint(20) unsigned", Kind: catalog.KindInteger}, {Name: "parent", Type: "binary(10)", Kind: catalog.KindBytes, Nullable: true, IsID: true}},
 				References: []catalog.Reference{{Name: "up", Columns: []string{"parent"}, ToTable: "parents", ToColumns: []string{"id"}}}},
@@ -178,7 +181,6 @@ func TestCatalogMariaDB(t *testing.T) {
 		Sequences: []catalog.Sequence{{Name: "numbers", Next: keys.Integer{Bits: 1}, Max: keys.Integer{Bits: 1<<63 - 2}, Increment: 1}},
 		Views:     []string{"seen"},
 		Skipped: []catalog.Skipped{
-			{Table: "booked", Reason: "it has a key that keeps periods from overlapping, which is more than to be unique"},
 			{Table: "listed", Reason: "CSV: not part of the snapshot"},
 			{Table: "numbers", Reason: "sequence: what it holds beyond its current rows is not read"},
 			{Table: "prefixed", Reason: "its primary key cannot be compared: it covers only the first 5 characters of v"},

@@ -32,10 +32,6 @@ func mysqlReadStatements(ctx context.Context, conn *sql.Conn, b *builder) (err e
 		if err := conn.QueryRowContext(ctx, "SHOW CREATE TABLE "+sqldb.MySQL.Quote(t.name)).Scan(&name, &statement); err != nil {
 			return err
 		}
-		if b.Engine == "mariadb" && t.keepsPeriods(statement) {
-			b.skip(t.name, "it has a key that keeps periods from overlapping, which is more than to be unique")
-			continue
-		}
 		statement = readable(statement)
 		all := sqltext.MySQL(statement)
 		t.partitionOfRest = hasPartitionOfRest(all)
@@ -47,6 +43,9 @@ func mysqlReadStatements(ctx context.Context, conn *sql.Conn, b *builder) (err e
 			words := sqltext.MySQL(definition)
 			if len(words) > 2 && words[0].Keyword("CONSTRAINT") && words[2].Keyword("FOREIGN") {
 				t.actions(words[1].Name(), words[2:])
+			}
+			if len(words) > 2 && words[len(words)-2].Keyword("OVERLAPS") {
+				t.keepsPeriods(definition)
 			}
 			if c := t.byName[words[0].Name()]; c != nil && c.Generated != "" && words[0].Text[0] == '`' {
 				c.generated(definition, words)
@@ -84,15 +83,19 @@ func (c *column) generated(definition string, words []sqltext.Token) {
 	}
 }
 
-// keepsPeriods reports whether a key of the table keeps periods from overlapping. The
+// keepsPeriods notes a key that keeps periods from overlapping: UNIQUE KEY `name` (`a`, `period` WITHOUT OVERLAPS). The
 // catalogue shows it as a unique index that ends in the two ends of the period.
-func (t *building) keepsPeriods(statement string) bool {
-	ends := func(index []string) bool {
-		n := len(index)
-		return n >= 2 && t.byName[index[n-1]].kind == moment && t.byName[index[n-2]].kind == moment
+func (t *building) keepsPeriods(sql string) {
+	const unclear = "it keeps periods from overlapping, which only the new database compares (apply -try)"
+	kind, name := definition(sql)
+	if kind == PrimaryKey {
+		t.Uniques = append(t.Uniques, catalog.Unique{Name: "PRIMARY", Columns: t.Primary, Unclear: unclear})
 	}
-	return (ends(t.Primary) || slices.ContainsFunc(t.Uniques, func(u catalog.Unique) bool { return ends(u.Columns) })) &&
-		strings.Contains(statement, "` WITHOUT OVERLAPS)")
+	for i := range t.Uniques {
+		if kind == Index && t.Uniques[i].Name == name {
+			t.Uniques[i].Unclear = unclear
+		}
+	}
 }
 
 // actions notes what a foreign key does, by its definition.

@@ -214,6 +214,42 @@ func testTablesIntoInnoDB(t *testing.T) {
 	worldtest.MergedAndBack(t, e, all, options)
 }
 
+// A key that keeps periods from overlapping is compared by the new database: that has to be allowed, and rows of two
+// worlds that overlap are refused there, in a rehearsal too.
+func TestPeriods(t *testing.T) {
+	servertest.OnlyMariaDB(t, "it has periods")
+	e := worldtest.Engines()[1]
+	worlds := func(from string) []world.Database {
+		all := []world.Database{e.Fresh(t, "s1"), e.Fresh(t, "s2")}
+		for i, d := range all {
+			for n, key := range []string{"PRIMARY KEY", "UNIQUE KEY u"} {
+				worldtest.Exec(t, d, fmt.Sprintf("CREATE TABLE booked%d (room INT NOT NULL, s DATE NOT NULL, e DATE NOT NULL, PERIOD FOR p (s, e), %s (room, p WITHOUT OVERLAPS))", n, key),
+					fmt.Sprintf("INSERT INTO booked%d VALUES (7, '2026-0%d-01', '2026-0%d-02')", n, i+1, i+1))
+			}
+		}
+		worldtest.Exec(t, all[1], "INSERT INTO booked0 VALUES (7, '"+from+"', '2026-01-09')")
+		return all
+	}
+	rooms := []rules.Declarations{{Shared: []string{"booked0.*"}}}
+	all := worlds("2026-01-02")
+	p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, planner.PlanOptions{Check: rules.Options{Rules: rooms}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, name := range []string{"PRIMARY", "u"} {
+		if n >= len(p.Refusals) || p.Refusals[n].Table != fmt.Sprint("booked", n) || p.Refusals[n].Code != verdict.CodeUniqueCollision || !strings.Contains(p.Refusals[n].Reason, "index "+name+": it keeps periods from overlapping") {
+			t.Errorf("refused for %v", p.Refusals)
+		}
+	}
+	opts := planner.PlanOptions{Check: rules.Options{Rules: rooms, Allow: []string{"unique-collision:booked*"}}}
+	worldtest.MergedAndBack(t, e, all, opts)
+	all, into := worlds("2026-01-01"), e.Fresh(t, "new")
+	p = worldtest.MustPlan(t, into, all, opts)
+	if _, err := build.Apply(t.Context(), p, into, all, job.Options{Try: true}); err == nil || !strings.Contains(err.Error(), "booked0") || !strings.Contains(err.Error(), "Duplicate entry") {
+		t.Errorf("rehearsal: %v", err)
+	}
+}
+
 // An invisible primary key that MySQL made of itself is a key like others: it
 // counts from 1 in each world, so rows collide; and where it does not, the rows
 // keep theirs. That holds for a server that hides such keys, too.
