@@ -22,7 +22,7 @@ var features = []string{
 	"cells with keys: json", "cells with keys: bits", "cells with keys: records", "cells with keys: array",
 	"cells with keys: words", "format with then", "rows that stay by where", "rows that stay by best",
 	"rows that stay by fewer", "rows that follow", "references that are cleared", "a condition is NULL",
-	"gone of a table that stays", "gone is not said",
+	"gone of a table that stays", "gone is not said", "names that are keys", "keys with names in them",
 }
 
 // What the program is known to do wrong is not drawn, so that the rest is seen: counters that are full or undeclared,
@@ -90,7 +90,7 @@ func drawGame(seed uint64, mysql bool) *Game {
 		{0.6, d.guilds}, {0.7, d.items}, {0.5, d.stats}, {0.5, d.mail}, {0.5, d.cells}, {0.5, d.wallets}, {0.4, d.templates},
 		{0.5, d.leftBehind}, {0.4, d.counters}, {0.4, d.logs}, {0.4, d.clans}, {0.4, d.relics}, {0.4, d.grades},
 		{0.4, d.pets},
-		{0.3, d.builtIns}, {0.3, d.parties}, {0.4, d.scrolls},
+		{0.3, d.builtIns}, {0.3, d.parties}, {0.4, d.scrolls}, {0.4, d.cars}, {0.5, d.friends},
 	} {
 		if d.chance(f.p) {
 			f.add()
@@ -617,11 +617,67 @@ func (d *draw) named(t *Table, column string, name *Column, r Reference, fill fu
 	}
 	d.refer(r)
 	d.add(t, c, func(_ Row, w int) any {
-		if d.chance(0.1) {
+		if c.Null && d.chance(0.1) {
 			return nil
 		}
 		return fill(w)
 	})
+}
+
+// cars have plates for keys, which are names, and so have their trunks.
+func (d *draw) cars() {
+	car := d.table("car", 8)
+	car.Key = []string{"plate"}
+	d.has("names that are keys")
+	plate := d.text(car, "plate", 12, func(_ Row, w int) any { return fmt.Sprint(one(d, "AB ", "ab ", "X"), d.IntN(9)) })
+	d.plain(car, "km", d.number(6)).Null = false
+	d.link(car, "owner", d.g.table("hero"), true)
+	d.tag(car)
+	n := Name{At: "car.plate", Template: one(d, "", "{name}.{source}", "{source} {name}")}
+	if d.chance(0.4) {
+		n.Keep, n.By = one(d, "older", "active"), "km"
+	}
+	d.g.Rules.Merge.Name = append(d.g.Rules.Merge.Name, n)
+	trunk := d.table("trunk", 8)
+	trunk.Key = []string{"plate"}
+	d.named(trunk, "plate", plate, Reference{To: "car.plate"}, func(w int) string {
+		if len(car.Rows[w]) == 0 {
+			return fmt.Sprint("none of ", w)
+		}
+		return one(d, car.Rows[w]...)["plate"].(string)
+	})
+	trunk.Columns[0].Null = false
+	trunk.rows = func(w int) int { return min(6, len(car.Rows[w])) }
+	if d.chance(0.5) {
+		d.has("foreign key")
+		trunk.Foreign = append(trunk.Foreign, "plate car.plate")
+	}
+	d.tag(trunk)
+}
+
+// friends are heroes by name alone.
+func (d *draw) friends() {
+	hero := d.g.table("hero")
+	name := hero.column("name")
+	if name == nil {
+		return
+	}
+	d.has("keys with names in them")
+	friend := d.table("friend", 8)
+	friend.Key = []string{"account", "companion"}
+	names := func(w int) string { return one(d, hero.Rows[w]...)["name"].(string) }
+	d.named(friend, "account", name, Reference{To: "hero.name"}, names)
+	d.named(friend, "companion", name, Reference{To: "hero.name"}, func(w int) string {
+		if d.chance(0.2) {
+			return one(d, "Nobody", "Nemo")
+		}
+		return names(w)
+	})
+	for _, c := range friend.Columns {
+		c.Null = false
+	}
+	friend.rows = func(w int) int { return min(6, len(hero.Rows[w])) }
+	d.tag(friend)
 }
 
 // cells have keys inside them, in a format each.
@@ -1129,7 +1185,11 @@ func (d *draw) fill() {
 				if len(t.Key) > 0 {
 					key := ""
 					for _, k := range t.Key {
-						key += fmt.Sprintf("%v/", row[k])
+						part := fmt.Sprintf("%v/", row[k])
+						if t.column(k).Fold {
+							part = strings.ToLower(part)
+						}
+						key += part
 					}
 					if keys[key] {
 						continue
