@@ -19,6 +19,9 @@ var update = flag.Bool("update", false, "rewrite the examples of docs/fleet-api.
 
 const apiPage = "../../docs/fleet-api.md"
 
+// explained is a metric: its help, its first sample without the value, and all samples.
+var explained = regexp.MustCompile(`# HELP \S+ (.*)\n# TYPE .*\n(\S+) .*\n(?:[^#].*\n)*`)
+
 // The examples of the document are what a campaign of three merges answers.
 func TestDocument(t *testing.T) {
 	book := documented(t)
@@ -32,7 +35,11 @@ func TestDocument(t *testing.T) {
 	is := examples.ReplaceAllStringFunc(string(text), func(block string) string {
 		m := examples.FindStringSubmatch(block)
 		found[m[2]] = true
-		return m[1] + ask(h, "GET", m[2], "").Body.String() + "```"
+		answer := ask(h, "GET", m[2], "").Body.String()
+		if m[2] == "/metrics" {
+			answer = explained.ReplaceAllString(answer, "$2: $1\n")
+		}
+		return m[1] + answer + "```"
 	})
 	if *update {
 		if err := os.WriteFile(apiPage, []byte(is), 0o644); err != nil {
