@@ -17,7 +17,7 @@ import (
 
 // The most words that there may be of each kind of text that a user is shown.
 var most = map[string]int{
-	"documents":         28_070,
+	"documents":         24_072,
 	"help":              14_597,
 	"package docs":      5_296,
 	"heads of profiles": 4_946,
