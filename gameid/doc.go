@@ -2,6 +2,15 @@
 // servers never issue the same [ID], so the rows of their databases can be
 // put into one without a collision.
 //
+//	node, err := gameid.OpenNode(ctx, 7, gameidtest.NewMemory(), gameid.Options{}) // a game: db.OpenNode of package store
+//	defer node.Close()
+//
+//	mounts := gameid.NewGenerator[Mount](node) // Mount: any type of the game
+//	first, err := mounts.Next()                // a gameid.Of[Mount]
+//	herd := make([]gameid.Of[Mount], 1000)
+//	err = mounts.Fill(herd)
+//	fmt.Println(first.Server(), first.Compare(herd[0]), herd[0].Compare(herd[999])) // prints 7 -1 -1: they sort by time
+//
 // A running game server is a [Node]. It mints through one [Generator] for each kind of
 // entity. It uses only times that it has reserved in a registry before (see
 // [Reserver]), so its IDs stay unique through crashes, restarts, wrong clocks, and processes

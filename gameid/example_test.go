@@ -1,3 +1,5 @@
+//lint:file-ignore SA5001 the package example leaves out what it does about errors
+
 package gameid_test
 
 import (
@@ -12,26 +14,23 @@ import (
 // Mount is a kind of thing that has IDs.
 type Mount struct{ ID gameid.Of[Mount] }
 
-// A game server opens the node of its server, and mints IDs from one generator
-// for each kind of thing. Its reservations are in its database (package store); here
-// they are in memory, as in a unit test.
-func ExampleOpenNode() {
-	node, err := gameid.OpenNode(context.Background(), 7, gameidtest.NewMemory(), gameid.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
+// A game server opens the node of its server, and mints IDs. Its reservations are in its
+// database (package store); here they are in memory, as in a unit test. The package comment shows this.
+func Example() {
+	ctx := context.Background()
+
+	node, err := gameid.OpenNode(ctx, 7, gameidtest.NewMemory(), gameid.Options{}) // a game: db.OpenNode of package store
 	defer node.Close()
 
-	mounts := gameid.NewGenerator[Mount](node)
-	first, err := mounts.Next()
+	mounts := gameid.NewGenerator[Mount](node) // Mount: any type of the game
+	first, err := mounts.Next()                // a gameid.Of[Mount]
+	herd := make([]gameid.Of[Mount], 1000)
+	err = mounts.Fill(herd)
+	fmt.Println(first.Server(), first.Compare(herd[0]), herd[0].Compare(herd[999])) // prints 7 -1 -1: they sort by time
+
 	if err != nil {
 		log.Fatal(err)
 	}
-	herd := make([]gameid.Of[Mount], 1000)
-	if err := mounts.Fill(herd); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(first.Server(), first.Compare(herd[0]), herd[0].Compare(herd[999]))
 	// Output: 7 -1 -1
 }
 

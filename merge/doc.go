@@ -1,14 +1,19 @@
-// Package merge checks whether several databases can be merged, and merges them: it makes a new database beside the worlds, from the rows of
-// all of them, so that the merge can be interrupted at any moment, resumed, proved, opened and undone.
+// Package merge checks whether databases of MariaDB, MySQL and SQLite can be merged, and merges them into a new one. A merge can be
+// interrupted at any moment, resumed, proved, opened and undone.
 //
-//	plan, err := merge.NewPlan(ctx, into, worlds, merge.PlanOptions{}) // reads only
-//	if len(plan.Refusals) > 0 { ... }                                       // what blocks it
-//	result, err := merge.Apply(ctx, plan, into, worlds, merge.Options{})
-//	if errors.Is(err, merge.ErrStopped) { ... } // result says how far it came; the same call resumes
-//	status, err := merge.LookUp(ctx, plan, into, worlds) // how far it is, at any time
-//	proof, err := merge.Verify(ctx, plan, into, worlds, merge.Options{})
-//	opened, err := merge.Open(ctx, plan, into, worlds, merge.OpenOptions{})
+//	plan, err := merge.NewPlan(ctx, into, worlds, merge.PlanOptions{Check: declared}) // reads only
+//	fmt.Println(plan.Rows(), plan.Refusals, err)                                      // the reasons that block it
+//
+//	made, err := merge.Apply(ctx, plan, into, worlds, merge.Options{}) // merge.ErrStopped: the same call resumes
+//	fmt.Println(made.Rows, err)
+//
+//	opened, err := merge.Open(ctx, plan, into, worlds, merge.OpenOptions{}) // proves every row, and lets the game in
+//	fmt.Println(opened.Proof.Verdict, err)
+//
 //	undone, err := merge.Undo(ctx, plan, into, worlds, merge.UndoOptions{})
+//	fmt.Println(undone.Dropped, err)
+//
+// [LookUp] says how far a merge is, and [Verify] proves it without opening.
 //
 // # The check
 //

@@ -19,6 +19,43 @@ import (
 	"mergesafe/merge/verdict"
 )
 
+// declared says which keys get new values, and what refers to them.
+var declared = rules.Options{
+	Rekey: &rules.Rekey{Spaces: []rules.Space{{Keys: []string{"guilds.id"}, Step: 1000}, {Keys: []string{"members.id"}}}},
+	Rules: []rules.Declarations{{
+		References: []rules.DeclaredReference{{At: []string{"members.guild"}, To: []string{"guilds.id"}}},
+	}},
+}
+
+// Two worlds become one, in a database that did not exist. The package comment shows this.
+func Example() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	worlds := []merge.Database{guildWorld(dir, "s1", "Lions"), guildWorld(dir, "s2", "Bears")}
+	into := merge.Database{Name: "new", DSN: "sqlite:" + filepath.Join(dir, "new.db")}
+
+	plan, err := merge.NewPlan(ctx, into, worlds, merge.PlanOptions{Check: declared}) // reads only
+	fmt.Println(plan.Rows(), plan.Refusals, err)                                      // the reasons that block it
+
+	made, err := merge.Apply(ctx, plan, into, worlds, merge.Options{}) // merge.ErrStopped: the same call resumes
+	fmt.Println(made.Rows, err)
+
+	opened, err := merge.Open(ctx, plan, into, worlds, merge.OpenOptions{}) // proves every row, and lets the game in
+	fmt.Println(opened.Proof.Verdict, err)
+
+	undone, err := merge.Undo(ctx, plan, into, worlds, merge.UndoOptions{})
+	fmt.Println(undone.Dropped, err)
+	// Output:
+	// 6 [] <nil>
+	// 6 <nil>
+	// PASS <nil>
+	// true <nil>
+}
+
 // A program checks two worlds that both count their keys from 1, plans their
 // merge with new keys for those of the second one, carries it out, proves it, and takes it back.
 func Example_merge() {
@@ -35,12 +72,7 @@ func Example_merge() {
 
 	// The plan gives new keys to the rows of the second world, and to what refers to them.
 	into := merge.Database{Name: "new", DSN: "sqlite:" + filepath.Join(dir, "new.db")}
-	plan, err := merge.NewPlan(ctx, into, worlds, merge.PlanOptions{Check: rules.Options{
-		Rekey: &rules.Rekey{Spaces: []rules.Space{{Keys: []string{"guilds.id"}, Step: 1000}, {Keys: []string{"members.id"}}}},
-		Rules: []rules.Declarations{{
-			References: []rules.DeclaredReference{{At: []string{"members.guild"}, To: []string{"guilds.id"}}},
-		}},
-	}})
+	plan, err := merge.NewPlan(ctx, into, worlds, merge.PlanOptions{Check: declared})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,31 +1,17 @@
 // Package store keeps a game's rows in MySQL, MariaDB, SQLite or PostgreSQL, in tables
 // keyed by [gameid.ID].
 //
-//	db, err := store.Open(ctx, "sqlite:data/s1.db") // or "mysql:game:secret@tcp(db1:3306)/s1"
-//	if err != nil { ... }
-//	defer db.Close()
-//	if err := db.CreateRegistry(ctx); err != nil { ... }
-//	if err := starter.Create(ctx, db); err != nil { ... } // or the game's own tables
-//
-//	node, err := db.OpenNode(ctx, 7, store.NodeOptions{}) // this process is server 7
-//	if err != nil { ... }
+//	db, err := store.Open(ctx, "sqlite:game.db")          // or store.Wrap(ctx, pool, store.MySQL): the *sql.DB that you have
+//	err = db.CreateRegistry(ctx)                          // two small tables; it touches no other
+//	node, err := db.OpenNode(ctx, 7, store.NodeOptions{}) // this process is server 7; a second one is refused
 //	defer node.Close()
-//	players, items := gameid.NewGenerator[entity.Player](node), gameid.NewGenerator[entity.Item](node)
 //
-//	hero := entity.Player{Account: "acc-1", Name: "Aria", Level: 1, ...}
-//	hero.ID, err = players.Next()
-//	...
-//	err = db.InTx(ctx, func(tx *store.Tx) error {
-//		if err := starter.Players.Insert(ctx, tx, hero); err != nil {
-//			return err
-//		}
-//		return starter.Items.Insert(ctx, tx, loot...)
-//	})
-//	switch {
-//	case errors.Is(err, store.ErrDuplicate): // the name is taken
-//	case errors.Is(err, store.ErrUnavailable): // the database cannot be reached
-//	}
-//	hero, err = starter.Players.ByName(ctx, db, "aria")
+//	_, err = db.Exec(ctx, "CREATE TABLE players (id BINARY(10) PRIMARY KEY, name TEXT)")
+//	players := gameid.NewGenerator[Player](node) // Player: any type of the game
+//	aria, err := players.Next()                  // gameid.Of[Player]: does not compile where an item's ID belongs
+//	bob, err := players.Next()
+//	_, err = db.Exec(ctx, "INSERT INTO players (id, name) VALUES (?, ?), (?, ?)", aria, "Aria", bob, "Bob")
+//	fmt.Println(aria.Server(), aria.Compare(bob)) // prints 7 -1: made by server 7, Aria before Bob
 //
 // A program imports the package of each database that it uses, which links the driver: mergesafe/store/mysql,
 // mergesafe/store/sqlite or mergesafe/store/postgres. Without it [Open] and [Wrap] return an error that says what to import.
@@ -38,15 +24,7 @@
 // store/starter has some to begin with. [DB.InTx] calls its function again if the
 // transaction conflicts with another one.
 //
-//	err = db.InTx(ctx, func(tx *store.Tx) error {
-//		paid, err := starter.Players.UpdateWhere(ctx, tx, "gold = gold - ?", "id = ? AND gold >= ?", price, hero.ID, price)
-//		if err == nil && paid == 0 {
-//			err = errPoor
-//		}
-//		return err
-//	})
-//
-// The program examples/gameserver has a trade between two players.
+// The example of a trade has a transaction, a key of two columns, and a row of chosen columns.
 //
 // An existing game passes the pool that it, or its ORM, opened to [Wrap], and its own
 // transactions to [DB.WithTx]. Its tables may have any names.
