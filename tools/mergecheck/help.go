@@ -3,14 +3,13 @@ package main
 import _ "embed"
 
 // help is what -h prints.
-const help = `Usage: mergecheck [flags] SOURCE SOURCE...
+const help = `Usage: mergecheck [flags] WORLD WORLD...
 
 Checks whether game databases can be merged into one (server merge) without
 losing or mixing up rows. It reads their keys and never writes.
 
-A SOURCE is a world: a DSN, or the name of a [[source]] in config.toml. They are
-merged into a new database, in which the first keeps its keys and names; its
-schema and collations count:
+A WORLD is the database of one game server: a DSN, or the name of a [[source]]
+in config.toml. The first keeps its keys and names, and gives the schema:
 
   s1                                             name = "s1" in config.toml
   sqlite:PATH                                    an SQLite file
@@ -19,14 +18,12 @@ schema and collations count:
 
 What is checked:
 
-  -rules FILE       what columns are, as -propose writes it, and which keys get
-                    new values. [merge] rules = ["FILE"] in config.toml names it
-                    once for all commands. Of several files a later one has
-                    precedence. If the file lists the columns that were reviewed
-                    ([schema]), its patterns count for no others. It may name
-                    commands that are run, to find keys in cells: format =
+  -rules FILE       what columns are, and which keys get new values. [merge]
+                    rules = ["FILE"] in config.toml names it once for all
+                    commands. Of several files a later one counts first. It may
+                    name commands to run, to find keys in cells: format =
                     "exec ..."; all formats: mergecheck -h formats. Without a
-                    SOURCE, say only whether the file is written right
+                    WORLD, say only whether the file is written right
   -propose          look for declarations to make: columns that seem to be
                     unique or to refer to others. It judges the merge with new
                     values for keys of AUTO_INCREMENT that several worlds have
@@ -40,7 +37,7 @@ What the results count:
 
   -allow CODE       findings of CODE do not change the verdict, and are shown as
                     allowed, with their number; several: -allow CODE,CODE.
-                    Conflicts that lose or mix up rows count nevertheless
+                    Conflicts that lose or mix up rows always count
   -allow CODE:TABLE, -allow CODE:TABLE.COLUMN
                     only there: 'table-skipped:log_*', column-opaque:mail.body,
                     'schema-default:bags.slot{0..18}'

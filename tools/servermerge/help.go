@@ -118,27 +118,12 @@ there as it is blocks the merge, with the statement to run.
                     which alone is given, if its file is lost; with -o
   -config FILE      with [[source]], [check] and [merge] (default "config.toml")
 ` + helpThrottle + `
-[[merge.table]] in the rules or config.toml says of tables that they are the
-same in every world, stay behind (skip), are empty afterwards (reset), or have
-one row for a key (combine). Its renumber gives rows whose place within an
-account is taken the next free one. [[merge.leave]] says of rows that they stay
-behind.
-
-[[merge.name]] in config.toml says how to change a name that two worlds have;
-without one for its column such a name blocks the merge. Rows that name it
-by a [[check.reference]] get the new name, too. Its set
-changes other columns of a renamed row, such as the flag by which the game asks
-for a new name.
-
-rekey = true in [merge] gives keys of one AUTO_INCREMENT column that several
-worlds have new values; [[merge.space]] names other keys, [[merge.counter]] what
-counts them. One number is added to all keys of a world and to all references to
-them, by a foreign key or a [[check.reference]]: 20,004,711 is the second
-world's 4,711. A column that could be a reference and is not declared blocks the
-merge (mergecheck -propose -o rules.toml). So does a value that may name no row,
-until the rules say what it is (none, dangling). Keys inside cells have a format
-there; format = "exec ./codec items" runs that command, which finds them. Apply,
-verify and undo need the command too.
+The rules say which columns are references and which keys get new values: one
+number is added to all keys of a world and to all references to them, so that
+20,004,711 is the second world's 4,711. They also say what happens to tables,
+rows and names that worlds share, and where keys are inside cells. A column that
+could be a reference and is not declared blocks the merge. mergecheck -propose
+-o rules.toml writes most of them; docs/rules.md explains the rest.
 
 Exit codes: 0 the merge can be done; 1 something blocks it, and apply will
 refuse the plan; 2 there is no plan; 3 as 1, but only because something could
@@ -166,8 +151,8 @@ new database, and that the others were merged into it: copies of the old ones
 are refused from then on, wherever they are started, and the place of the first
 world follows.
 
-Then point the game to the new database. Keep the old ones for as long as an
-undo may be wanted. If it is interrupted, run it again.
+Then point the game to the new database. Keep the old ones for as long as you
+may want an undo. If it is interrupted, run it again.
 
   -yes              do not ask; without a terminal it never asks
   -parallel N       how many tables, or worlds of one, are read at a time
@@ -244,11 +229,11 @@ const helpVerify = `Usage: servermerge verify [flags] PLAN [NEW WORLD...]
 
 Proves that the merge is as planned: reads every row of the new database and of
 all worlds, compares numbers of rows and sums over their contents with the plan,
-names the rows that differ, compares how it is made with the first world, object
-by object, and runs the check of mergecheck on the result. It only reads. It is
-the proof that open makes, without the opening, and about the moment at which it
-ran. What a game changed in the new database is found too. It refuses a copy of
-the new database from before its opening, and a world that has lost its fence.
+names the rows that differ, compares each object with the first world, and runs
+the check of mergecheck on the result. It only reads. It is the proof of open,
+without the opening. It also finds what a game changed in the new database. It
+refuses a copy of the new database from before its opening, and a world that has
+lost its fence.
 
   -parallel N       how many tables, or worlds of one, are worked on at a time;
                     an SQLite file is written by one (default 4)
@@ -303,10 +288,10 @@ const helpWhois = `Usage: servermerge whois [flags] PLAN
 Says what becomes of rows in a merge, or became of them. NEW is the merged
 database, or the plan of its merge.
 
-Of a PLAN, or of NEW alone, it lists the rows that get another name, and how
-many rows of which world and table stay behind by the [[merge.leave]], why, and
-how many come. -csv has one line for each of these rows. Rows that stay behind
-in tables whose key is not one column of integers are only counted.
+Of a PLAN, or of NEW alone, it lists the rows that get another name, and for
+each world and table how many rows stay behind, why, and how many come. -csv has
+one line for each of these rows. Rows that stay behind in tables whose key is
+not one column of integers are only counted.
 
 Of a KEY of a TABLE of NEW it prints which world the row came from, and the key
 that it had there, merge by merge; or, if a WORLD is named, the new value of a
@@ -317,19 +302,9 @@ a text, a slash is %2F, and % is %25. Bytes are digits from 00 to ff. Of these
 keys, of texts, and of those of a first world, which keeps them, only the plan
 of a merge is on record: name the WORLD. Whether it had the key is not known.
 
-It reads the table mergesafe_keys, which has the old keys as bitmaps. In SQL
-the view mergesafe_moved has, for each world and key column, first_old and
-last_old, the range of its keys, key_count, their number, and added, the number
-to add to one for its key here, by all merges together; and space, undone (0 or
-1), came (when, in UTC) and merge_id. So a log that names characters of s2 finds
-them in new by
-
-  SELECT l.*, l.guid + m.added AS new_guid FROM old_log AS l
-  JOIN mergesafe_moved AS m ON m.source = 's2' AND m.table_name = 'characters'
-    AND m.undone = 0 AND l.guid BETWEEN m.first_old AND m.last_old;
-
-The view does not know whether a number between first_old and last_old was a key
-then, nor whether the game made a key here later in such a gap: whois does.
+It reads the table mergesafe_keys. For SQL there is the view mergesafe_moved:
+docs/merging.md has a query. Only whois knows whether a number between the first
+and the last key of a world was a key.
 
   -csv FILE         write these rows, or all keys of a TABLE of a WORLD, as CSV:
                     old and new world, table, keys and names, and why a row
