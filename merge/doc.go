@@ -23,14 +23,11 @@
 // what to do. [verdict.Codes] lists the rules.
 //
 // Most game schemas declare few of the rules that the game relies on. [rules.Options] declare
-// the rest. Proposals of a report suggest declarations, and [propose.WriteRules] writes a file
-// of rules that says what every column seems to be. [propose.Explain] describes a column.
+// the rest. [propose.WriteRules] writes a rules file that says what every column seems to be, and
+// [propose.Explain] describes a column.
 //
 // It uses no SQL. Each database is a [catalog.Source]; package world makes one
 // from a database, package mergetest one in memory.
-//
-// The packages below it do the work: catalog describes databases, rules resolves what the operator
-// says of them, check carries out the rules, propose guesses, and verdict has the codes and reports.
 //
 // # What a report promises
 //
@@ -64,15 +61,13 @@
 //
 // If the database allows several writers, tables, the rows of several worlds, and ranges of a large
 // table are copied in parallel ([Options.Parallel]), each with its own checkpoint. The ranges are those
-// of the plan, so every run of a merge makes the same. No row is read twice, and
-// none of the new database: whether all are there and lead to rows is for the proof.
+// of the plan, so every run of a merge makes the same. No row is read twice.
 //
 // The worlds are opened read-only. Only the fence in their registry is written (see
 // [store.Registry.Fence]), over a connection of its own. It keeps their servers from being started
 // from then on. In the new registry the servers of the first world have a fence too, the gate: no game server
 // can start there before [Open]. If a game still wrote to a world, because there is no registry or the fence
-// was removed, other sums, as rows are copied or by the proof, or a mark that moved tell. Then undo the merge and plan
-// again.
+// was removed, sums or marks differ from the plan. Then undo the merge and plan again.
 //
 // Inside JSON, MySQL has dates, times, bytes and DECIMAL, which a text cannot
 // represent. A plan refuses the rows that a text would change, and names them. A

@@ -27,7 +27,7 @@ func Commands(t *testing.T, root *cliv3.Command) {
 	}
 	section, after, more := strings.Cut(rest, "\n## ")
 	var b strings.Builder
-	b.WriteString("\n| command | flags |\n|---|---|\n")
+	b.WriteString("\n")
 	list(&b, root, root.Name)
 	switch diff := cmp.Diff(strings.TrimSpace(section), strings.TrimSpace(b.String())); {
 	case diff == "":
@@ -53,7 +53,7 @@ func list(b *strings.Builder, c *cliv3.Command, name string) {
 				flags = append(flags, "`-"+f.Names()[0]+"`")
 			}
 		}
-		b.WriteString("| `" + name + "` | " + strings.Join(flags, " ") + " |\n")
+		b.WriteString("* **" + name + "** " + strings.Join(flags, " ") + "\n")
 	}
 	for _, sub := range c.Commands {
 		list(b, sub, name+" "+sub.Name)
