@@ -22,8 +22,9 @@ type namesakes map[int]map[string][]*home
 
 // home is a row that others may name, and its rename; none if it keeps its name.
 type home struct {
-	name   string
-	rename *plan.Rename
+	name     string
+	rename   *plan.Rename
+	absorbed bool // it becomes one with a row of another world, and gets the name of that
 }
 
 func (n namesakes) add(group []named) {
@@ -35,15 +36,13 @@ func (n namesakes) add(group []named) {
 	}
 }
 
-// renameAll notes what becomes of a row. Of two with one name in one database, which their
+// rename notes what becomes of a row. Of two with one name in one database, which their
 // own database tells apart, none can be named.
-func (n namesakes) rename(row named, r plan.Rename) {
-	for _, h := range n[row.db][row.form] {
-		if h.name == row.name && h.rename == nil {
-			h.rename = &r
-			return
-		}
-	}
+func (n namesakes) rename(row named, r plan.Rename) *home {
+	all := n[row.db][row.form]
+	h := all[slices.IndexFunc(all, func(h *home) bool { return h.name == row.name && h.rename == nil })]
+	h.rename = &r
+	return h
 }
 
 // any reports whether any row is renamed.
@@ -132,8 +131,7 @@ func (p *renaming) spelled(f *rules.NameReference, name *catalog.Column, found [
 	if t == nil || t.Column(f.Column).Collation == name.Collation {
 		return "", ""
 	}
-	unique := slices.Contains(t.Key(), f.Column) ||
-		slices.ContainsFunc(p.Resolved.Uniques(f.Table), func(u rules.Unique) bool { return slices.Contains(u.Columns, f.Column) })
+	unique := p.unique(t, f.Column)
 	first := make(map[[2]string]string)
 	for _, r := range found {
 		to := [2]string{r.Source, r.New}
@@ -143,6 +141,12 @@ func (p *renaming) spelled(f *rules.NameReference, name *catalog.Column, found [
 		first[to] = r.Old
 	}
 	return "", ""
+}
+
+// unique reports whether a column has to be unique, alone or with others.
+func (p *renaming) unique(t *catalog.Table, column string) bool {
+	return slices.Contains(t.Key(), column) ||
+		slices.ContainsFunc(p.Resolved.Uniques(t.Name), func(u rules.Unique) bool { return slices.Contains(u.Columns, column) })
 }
 
 // followersIn returns what becomes of the rows of one database.
@@ -158,6 +162,7 @@ func (p *renaming) followersIn(ctx context.Context, db int, f *rules.NameReferen
 	scan := catalog.Scan{Table: f.Table, Order: []catalog.Order{{Column: f.Column, Collation: col.Collation}},
 		Carry: append(names, model.Key()...), Unsorted: true, SkipNull: true}
 	var unclear []string // the first name of several rows
+	unique := p.unique(model, f.Column)
 	for b, err := range s.Scan(ctx, scan) {
 		if err != nil {
 			return nil, err
@@ -180,6 +185,10 @@ func (p *renaming) followersIn(ctx context.Context, db int, f *rules.NameReferen
 			text, err := nameKeyText(model, values[len(names):])
 			if err != nil {
 				return nil, err
+			}
+			if h.absorbed && unique {
+				p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("the column %s has to be unique, alone or with others, and names %q, who is %q in another world, so that two rows might become the same: give that row of %s one name in both before the merge", f.Column, h.name, h.rename.New, f.To.Table)})
+				return nil, nil
 			}
 			r := *h.rename
 			r.Table, r.Column, r.Key, r.Old = f.Table, f.Column, text, string(values[0])

@@ -99,10 +99,16 @@ func neverEqual(a, b catalog.Kind) bool {
 	}
 }
 
+// rowOf is a row of a database, by its key.
+type rowOf struct {
+	db  int
+	key string // as a plan has it
+}
+
 // named is one row with a value that other rows have too.
 type named struct {
-	db   int
-	key  []any
+	rowOf
+	made gameid.ServerID // the server whose ID the key begins with; 0: it begins with none
 	name string
 	form string // of the name, as the first world compares; sorts
 	by   []byte // sorts; nil for NULL
@@ -115,7 +121,18 @@ func (p *renaming) renameIn(ctx context.Context, n *plan.NamePolicy, t *catalog.
 	}
 	var losers []named
 	homes := make(namesakes)
-	err := p.sameNames(ctx, n, t, func(group []named) {
+	absorbed, err := p.absorbed(ctx, n, t)
+	if err != nil {
+		return err
+	}
+	without := make(map[rowOf]bool) // their names do not come
+	for _, a := range absorbed {
+		without[a.row.rowOf] = true
+	}
+	err = p.sameNames(ctx, n, t, func(group []named) {
+		if group = slices.DeleteFunc(group, func(row named) bool { return without[row.rowOf] }); len(group) < 2 {
+			return
+		}
 		slices.SortStableFunc(group, func(a, b named) int {
 			switch n.Keep {
 			case plan.KeepOlder:
@@ -151,23 +168,28 @@ func (p *renaming) renameIn(ctx context.Context, n *plan.NamePolicy, t *catalog.
 	if err != nil || fresh == nil {
 		return err
 	}
+	called := make(map[rowOf]string)
 	for i, l := range losers {
-		key, err := world.EncodeKey(l.key)
-		if err != nil {
-			return err
-		}
-		r := plan.Rename{Source: p.DBs[l.db].Name(), Table: n.Table, Column: n.Column, Key: key, Old: l.name, New: fresh[i]}
-		if s := p.serverOf(l); s != nil {
-			r.World = s.World
-		}
-		p.Plan.Renames = append(p.Plan.Renames, r)
-		p.Plan.Names++
+		r := p.renameOf(n, l, fresh[i])
+		called[l.rowOf] = r.New
 		homes.rename(l, r)
 		if err := p.set(n, l, r); err != nil {
 			return err
 		}
 	}
+	p.absorb(n, absorbed, called, homes)
 	return p.follow(ctx, n, t.Column(n.Column), homes)
+}
+
+// renameOf plans that a row gets another name.
+func (p *renaming) renameOf(n *plan.NamePolicy, row named, to string) plan.Rename {
+	r := plan.Rename{Source: p.DBs[row.db].Name(), Table: n.Table, Column: n.Column, Key: row.key, Old: row.name, New: to}
+	if s := p.serverOf(row); s != nil {
+		r.World = s.World
+	}
+	p.Plan.Renames = append(p.Plan.Renames, r)
+	p.Plan.Names++
+	return r
 }
 
 // limit is how long a new value may be, in the column and in those that follow it; 0: nothing says.
@@ -209,10 +231,8 @@ func (p *renaming) serverOf(l named) *catalog.Server {
 		if s.Own && own == nil {
 			own = s
 		}
-		if id, ok := l.key[0].([]byte); ok {
-			if id, err := gameid.FromBytes(id); err == nil && id.Server() == s.Server {
-				return s
-			}
+		if l.made == s.Server {
+			return s
 		}
 	}
 	return own
@@ -248,12 +268,10 @@ func (p *renaming) sameNames(ctx context.Context, n *plan.NamePolicy, t *catalog
 		}
 		group := make([]named, len(rows))
 		for i, r := range rows {
-			set := 1 + len(t.Key())
-			key, err := nameKey(t, r.Carry[1:set])
-			if err != nil {
+			var err error
+			if group[i], err = namedBy(t, dbs[r.From], r, r.Order[0]); err != nil {
 				return err
 			}
-			group[i] = named{db: dbs[r.From], key: key, name: string(r.Carry[0]), form: string(r.Order[0]), set: r.Carry[set:]}
 			if n.By != "" {
 				group[i].by = r.Order[1]
 			}
@@ -261,6 +279,23 @@ func (p *renaming) sameNames(ctx context.Context, n *plan.NamePolicy, t *catalog
 		take(group)
 	}
 	return nil
+}
+
+// namedBy is a row that brings its name along, its key and what is set with the name.
+func namedBy(t *catalog.Table, db int, r check.EqualRow, form []byte) (named, error) {
+	end := 1 + len(t.Key())
+	row := named{rowOf: rowOf{db: db}, name: string(r.Carry[0]), form: string(form), set: r.Carry[end:]}
+	key, err := nameKey(t, r.Carry[1:end])
+	if err != nil {
+		return row, err
+	}
+	if id, is := key[0].([]byte); is {
+		if id, err := gameid.FromBytes(id); err == nil {
+			row.made = id.Server()
+		}
+	}
+	row.key, err = world.EncodeKey(key)
+	return row, err
 }
 
 // nameKey returns the key of a row, as a page would give it.

@@ -79,7 +79,7 @@ func (r OpenReader) readNames(ctx context.Context, c Candidate) error {
 
 // toldApart returns what tells by which names a row will be another one than rows of other worlds that have equal values
 // now: a bit for each column with names that are changed. It is nil if there is none. A column that compares otherwise than
-// the names that it follows tells nothing apart.
+// the names that it follows tells nothing apart, nor do names that several worlds may have of one row.
 func (r *Reader) toldApart(ctx context.Context, q Question, streams []*stream.Stream) (func(at stream.Position) uint64, error) {
 	type names struct {
 		in string // which column, and which names
@@ -100,7 +100,7 @@ func (r *Reader) toldApart(ctx context.Context, q Question, streams []*stream.St
 			continue
 		}
 		own, name := model.Column(n.Column), to.Column(n.To.Column)
-		if own == nil || own.Kind != name.Kind || own.Collation != name.Collation {
+		if r.Facts.Combined[n.To.Table] != nil || own == nil || own.Kind != name.Kind || own.Collation != name.Collation {
 			continue
 		}
 		c := Candidate{Table: n.To.Table, Column: n.To.Column, Class: textClass, collation: name.Collation, renamed: true, first: n.To.First}

@@ -72,7 +72,8 @@ type Reading struct {
 	IDs            []IDColumn
 	Crowds         crowds // if the question is about values across sources
 
-	Combined bool // see combinesAll
+	Combined bool  // see combinesAll
+	OneKey   int64 // the rows that it leaves out
 }
 
 // Part is what was read of one world.

@@ -36,10 +36,10 @@ func resolveByCombining(r *verdict.Result, c *rules.Combined, found stream.Repea
 }
 
 // combinesAll reports whether values that are there more than once are so only in rows with
-// one key, in a table of which the rows of one key are combined.
-func combinesAll(ctx context.Context, f *Facts, r *Reader, table string, columns []string, found stream.Repeats) (bool, error) {
+// one key, in a table of which the rows of one key are combined, and how many rows that leaves out.
+func combinesAll(ctx context.Context, f *Facts, r *Reader, table string, columns []string, found stream.Repeats) (all bool, rows int64, err error) {
 	if f.Combined[table] == nil || found.Values == 0 {
-		return false, nil
+		return false, 0, nil
 	}
 	_, model := f.ModelOf(table)
 	both := slices.Clone(columns)
@@ -51,7 +51,7 @@ func combinesAll(ctx context.Context, f *Facts, r *Reader, table string, columns
 	// Equal rows have equal values: if the numbers of both are the same, each value has one key.
 	again, err := r.Read(ctx, Question{Code: verdict.CodeUniqueCollision, Table: table, Columns: both, SkipNull: true})
 	if err != nil || len(again.Gaps) > 0 {
-		return false, err
+		return false, 0, err
 	}
-	return again.Values == found.Values && again.AllRows() == found.AllRows(), nil
+	return again.Values == found.Values && again.AllRows() == found.AllRows(), again.AllRows() - again.Values, nil
 }

@@ -45,7 +45,7 @@ func judgeKey(f *Facts, k *KeyReading) Outcome {
 	}
 	describeRepeats(&result, k.Repeats, "key", true)
 	resolveByCombining(&result, f.Combined[k.Table], k.Repeats)
-	if why := result.ResolveByRenaming(f.Resolved); why != "" {
+	if why := result.ResolveByRenaming(f.Resolved, 0); why != "" {
 		result.Message += "; [[merge.name]] cannot resolve it: " + why
 	}
 	o := Outcome{Disjoint: map[rules.ColumnsID]bool{rules.IDOf(k.Table, k.Key...): k.Values+k.Repeats.Renamed == 0 && len(result.Gaps) == 0}}

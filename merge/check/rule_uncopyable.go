@@ -3,7 +3,6 @@ package check
 import (
 	"context"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -67,7 +66,7 @@ func uncopyable(f *Facts, t *catalog.Table) (reasons []string) {
 			because("it refers to rows of %q, which is not copied: leave out both or neither", r.ToTable)
 		}
 	}
-	for column := range renamedIn(f, t.Name) {
+	for column := range f.NewNames(t.Name) {
 		if why := f.Unchangeable(t.Name, column); why != "" && t.Key() != nil {
 			because("%s", why)
 		}
@@ -112,27 +111,11 @@ func unidentified(f *Facts, t *catalog.Table) (reasons []string) {
 			}
 		}
 	}
-	for range renamedIn(f, t.Name) {
+	for range f.NewNames(t.Name) {
 		because("it has no key, so its rows cannot be renamed: %s", otherwise)
 		break
 	}
 	return reasons
-}
-
-// renamedIn gives the columns of a table that get new names.
-func renamedIn(f *Facts, table string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, n := range f.Opts.Renames {
-			if n.Table == table && !yield(n.Column) {
-				return
-			}
-		}
-		for _, c := range f.Opts.Copies {
-			if c.Table == table && !yield(c.Column) {
-				return
-			}
-		}
-	}
 }
 
 // uncombined says what else changes a table that is combined in a way that combining cannot follow.

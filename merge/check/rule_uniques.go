@@ -47,7 +47,7 @@ func uniqueTask(f *Facts, table string, u rules.Unique) Task {
 		if err != nil {
 			return Outcome{}, err
 		}
-		if read.Combined, err = combinesAll(ctx, f, r, table, u.Columns, read.Repeats); err != nil {
+		if read.Combined, read.OneKey, err = combinesAll(ctx, f, r, table, u.Columns, read.Repeats); err != nil {
 			return Outcome{}, err
 		}
 		o := judgeUnique(f, table, u, read)
@@ -73,7 +73,7 @@ func judgeUnique(f *Facts, table string, u rules.Unique, read *Reading) Outcome 
 		result.Message = "only rows with the same key, which will be combined: " + result.Message
 		result.Count, result.Rows, result.Samples = 0, 0, nil
 	}
-	if why := result.ResolveByRenaming(f.Resolved); why != "" {
+	if why := result.ResolveByRenaming(f.Resolved, read.OneKey); why != "" {
 		result.Message += "; [[merge.name]] cannot resolve it: " + why
 	} else if _, model := f.ModelOf(table); model != nil && len(u.Columns) == 1 && model.Column(u.Columns[0]).Kind == catalog.KindText {
 		action = fmt.Sprintf("let the merge give new names: [[merge.name]] at = %s, template = \"{name}.{source}\"; or rename all but one of each, with every column that repeats the name",

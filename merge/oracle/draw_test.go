@@ -23,6 +23,7 @@ var features = []string{
 	"cells with keys: words", "format with then", "rows that stay by where", "rows that stay by best",
 	"rows that stay by fewer", "rows that follow", "references that are cleared", "a condition is NULL",
 	"gone of a table that stays", "gone is not said", "names that are keys", "keys with names in them",
+	"names of combined rows",
 }
 
 // What the program is known to do wrong is not drawn, so that the rest is seen: counters that are full or undeclared,
@@ -90,7 +91,7 @@ func drawGame(seed uint64, mysql bool) *Game {
 		{0.6, d.guilds}, {0.7, d.items}, {0.5, d.stats}, {0.5, d.mail}, {0.5, d.cells}, {0.5, d.wallets}, {0.4, d.templates},
 		{0.5, d.leftBehind}, {0.4, d.counters}, {0.4, d.logs}, {0.4, d.clans}, {0.4, d.relics}, {0.4, d.grades},
 		{0.4, d.pets},
-		{0.3, d.builtIns}, {0.3, d.parties}, {0.4, d.scrolls}, {0.4, d.cars}, {0.5, d.friends},
+		{0.3, d.builtIns}, {0.3, d.parties}, {0.4, d.scrolls}, {0.4, d.cars}, {0.5, d.friends}, {0.4, d.players},
 	} {
 		if d.chance(f.p) {
 			f.add()
@@ -678,6 +679,44 @@ func (d *draw) friends() {
 	}
 	friend.rows = func(w int) int { return min(6, len(hero.Rows[w])) }
 	d.tag(friend)
+}
+
+// players are the same in every world by a number, and have names there, which letters go to.
+func (d *draw) players() {
+	player := d.table("player", 6)
+	d.counted(player, "id")
+	taken := make(map[string]bool)
+	free := func(w int, all ...string) string {
+		for i := 0; ; i++ {
+			text := one(d, all...)
+			if i > 20 {
+				text += fmt.Sprint(w, i)
+			}
+			if k := fmt.Sprint(w, strings.ToLower(text)); !taken[k] {
+				taken[k] = true
+				return text
+			}
+		}
+	}
+	d.text(player, "uuid", 20, func(_ Row, w int) any { return free(w, "u1-", "u2-", "u3-", "u4-", "u5-", "u6-", "u7-") })
+	name := d.text(player, "name", 20, func(_ Row, w int) any { return free(w, "Ann", "Ben", "Cat", "Don", "Eli", "Flo", "ann", "Ben.s2") })
+	player.Unique = append(player.Unique, []string{"uuid"}, []string{"name"})
+	d.space(player, Space{Match: []string{"player.uuid"}})
+	if d.chance(0.5) {
+		d.policy(Policy{Tables: []string{"player"}, Policy: "combine", Set: map[string]string{"name": one(d, "first", "last"), "tag": "first"}})
+	}
+	d.tag(player)
+	d.g.Rules.Merge.Name = append(d.g.Rules.Merge.Name, Name{At: "player.name", Template: one(d, "", "{name}.{source}")})
+	letter := d.table("letter", 8)
+	d.counted(letter, "id")
+	d.space(letter, Space{})
+	d.named(letter, "receiver", name, Reference{To: "player.name"}, func(w int) string {
+		if len(player.Rows[w]) == 0 {
+			return "Nobody"
+		}
+		return one(d, player.Rows[w]...)["name"].(string)
+	})
+	d.tag(letter)
 }
 
 // cells have keys inside them, in a format each.

@@ -517,8 +517,10 @@ class Merge:
         plan = {(n["world"], n["table"], n["column"], n["key"]): n["new"] for n in self.case["names"]}
         for said in self.names_said:
             table, (column,) = place(said["at"])
-            groups = {}
+            groups, into = {}, self.giving(table, column)
             for r in self.of(table):
+                if r in into and into[r] is not r:
+                    continue
                 if r.v[column] is not None and r not in self.stays and str(r.v[column]) not in said.get("none", []):
                     groups.setdefault(self.folded(table, column, r.v[column]), []).append(r)
             renamed = {}
@@ -539,10 +541,28 @@ class Merge:
                 for name, to in said.get("set", {}).items():
                     c = self.column(table, name)
                     r.v[name] = r.v[name] | int(to[2:]) if to.startswith("| ") else decode_like(c, to)
+            for r, one in into.items():
+                if r.v[column] != one.v[column]:
+                    renamed[r] = r.v[column] = one.v[column]
+                    if plan.pop((self.names[r.world], table, column, self.key_text(r)), None) != one.v[column]:
+                        raise Wrong("%r of %s does not become %r" % (r.was[column], self.names[r.world], one.v[column]))
+                    self.see("names of combined rows")
             for r in self.rows:
                 self.follow_name(r, table, column, renamed, plan, said)
         for at in plan:
             raise Wrong("%s gets a new name, and nothing asks for it" % (at,))
+
+    # Which row gives its name to each, of those that become one.
+    def giving(self, table, column):
+        space = self.spaces.get(self.key_space.get((table, tuple(self.schema[table]["key"]))), {})
+        if self.policies.get(table) != "combine" and "match" not in space:
+            return {}
+        rows = [r for r in self.of(table) if r not in self.stays]
+        last = self.formulas.get(table, {}).get(column) == "last"
+        one, key = {}, lambda r: self.image(self.key_space[table, tuple(self.schema[table]["key"])], r.world, self.key_before(r)[0])
+        for r in rows if last else reversed(rows):
+            one[key(r)] = r
+        return {r: one[key(r)] for r in rows}
 
     def follow_name(self, r, table, column, renamed, plan, said):
         if r in self.stays:

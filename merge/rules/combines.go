@@ -97,14 +97,12 @@ func validate(c *Combined, f *Resolved, t *catalog.Table) error {
 			return err
 		}
 	}
-	for _, r := range f.Opts.Renames {
-		if r.Table == t.Name {
-			return fmt.Errorf("its column %s is renamed by [[merge.name]]: a table can have one of the two", r.Column)
-		}
-	}
-	for _, r := range f.Opts.Copies {
-		if r.Table == t.Name {
-			return fmt.Errorf("its column %s changes along with a name, by a [[check.reference]] with by: a table can have one of the two", r.Column)
+	for column := range f.NewNames(t.Name) {
+		switch {
+		case slices.Contains(key, column):
+			return fmt.Errorf("its column %s gets new names, and is part of the key, by which the rows are combined", column)
+		case !c.Formula(column).chooses():
+			return fmt.Errorf("its column %s gets new names: want a formula for it, \"first\" or \"last\"", column)
 		}
 	}
 	return nil

@@ -115,16 +115,6 @@ func combineMatched(f *Resolved, by *MatchedBy) error {
 	}
 	c := f.Combined[by.Table]
 	if c == nil {
-		for _, r := range f.Opts.Renames {
-			if r.Table == by.Table {
-				return fmt.Errorf("match: %s is renamed by [[merge.name]], and rows of %s are matched: give the table the policy %q instead", Place(r.Table, r.Column), by.Table, PolicyCombine)
-			}
-		}
-		for _, r := range f.Opts.Copies {
-			if r.Table == by.Table {
-				return fmt.Errorf("match: %s changes along with a name, by a [[check.reference]] with by, and rows of %s are matched: a table can have one of the two", Place(r.Table, r.Column), by.Table)
-			}
-		}
 		c = &Combined{Table: by.Table, Combining: Combining{Columns: []CombinedColumn{}, Matched: true}}
 		for _, col := range model.Columns {
 			if !slices.Contains(key, col.Name) && col.Generated == "" {

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
@@ -54,6 +55,22 @@ func (c NameCopy) What() string { return "reference with by" + in(c.File, c.Line
 // Follows reports whether a column changes with a name, by a [[check.reference]] with by: that says what it holds.
 func (f *Resolved) Follows(table, column string) bool {
 	return slices.ContainsFunc(f.Opts.Copies, func(c NameCopy) bool { return c.Table == table && c.Column == column })
+}
+
+// NewNames gives the columns of a table that get new names: by [[merge.name]], or along with the row that by names.
+func (f *Resolved) NewNames(table string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, n := range f.Opts.Renames {
+			if n.Table == table && !yield(n.Column) {
+				return
+			}
+		}
+		for _, c := range f.Opts.Copies {
+			if c.Table == table && !yield(c.Column) {
+				return
+			}
+		}
+	}
 }
 
 // Unchangeable says why the values of a column cannot be changed in a merge; "" if they

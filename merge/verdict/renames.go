@@ -5,9 +5,9 @@ import (
 	"mergesafe/merge/rules"
 )
 
-// ResolveByRenaming takes what a result counts as settled if the column is renamed. It
-// returns why that cannot be; "" if it can, or the column is not renamed.
-func (r *Result) ResolveByRenaming(f *rules.Resolved) (why string) {
+// ResolveByRenaming takes what a result counts as settled if the column is renamed. combined rows become one with
+// another that has their name. It returns why that cannot be; "" if it can, or the column is not renamed.
+func (r *Result) ResolveByRenaming(f *rules.Resolved, combined int64) (why string) {
 	column := rules.Renamed(f, r.Table, r.Columns)
 	if r.Count == 0 || column == nil {
 		return ""
@@ -18,7 +18,7 @@ func (r *Result) ResolveByRenaming(f *rules.Resolved) (why string) {
 	if why = rules.Unnamable(f.Model().Catalog.Engine, f.Model().Tables[r.Table].Column(r.Columns[0]), column.MaxLength); why != "" {
 		return why
 	}
-	r.Renamed = r.Rows - r.Count // one row keeps each value
+	r.Renamed = r.Rows - r.Count - combined // one row keeps each value
 	r.Message = printable.Count(r.Renamed, "name", "names") + " will be changed, by [[merge.name]]: " + r.Message
 	r.Count, r.Rows, r.Samples = 0, 0, nil
 	return ""
