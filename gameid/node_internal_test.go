@@ -113,7 +113,7 @@ func (anothers) Load(context.Context, ServerID) (Record, error) {
 
 // Whoever sees that Done is closed gets no ID any more, however soon.
 func TestDoneIsClosedLast(t *testing.T) {
-	for range 10_000 {
+	for range 2_000 {
 		n := minting(7, 1<<SequenceBits, 0, true)
 		watches, seen := make(chan struct{}), make(chan uint64)
 		go func() {
