@@ -40,7 +40,7 @@ func (r *runner) outcome(command string, plan *merge.Plan, began time.Time, err 
 
 // explain puts an outcome into a problem in plain words, and what to do about it.
 func explain(o *report.Outcome) (problem string, advice []string) {
-	words := o.Words()
+	words := o.View()
 	problem = words.Sentence
 	switch {
 	case o.Ending == report.Refused:

@@ -116,7 +116,7 @@ func TestCampaign(t *testing.T) {
 		if diff := cmp.Diff([]string{"merged " + into, "verified " + into}, told["w1"]); diff != "" {
 			t.Errorf("hooks were told: %s", diff)
 		}
-		for _, name := range []string{"w1.json", "w1.check.html", "w1.apply.html", "w4.open.html"} {
+		for _, name := range []string{"w1.json", "w1.plan.html", "w1.apply.html", "w4.open.html"} {
 			if _, err := os.Stat(b.Plans() + "/" + name); err != nil {
 				t.Error(err)
 			}

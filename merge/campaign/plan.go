@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -157,9 +156,10 @@ func (p *planner) make(ctx context.Context, _ *runner, j *job) ending {
 		p.noPlan(ctx, j, err)
 		return done
 	}
-	page := p.r.book.fileOf(j.Name(), ".check.html")
+	page := p.r.book.fileOf(j.Name(), ".plan.html")
 	checked.Program = p.r.opts.Program
-	err = p.r.book.write(page, func(w io.Writer) error { return report.NewCheck(checked).WriteHTML(w) })
+	view := report.Planned{Plan: plan, Then: p.r.commands(j.Name()), Check: checked}
+	err = p.r.book.write(page, view.WriteHTML)
 	if err != nil {
 		p.r.opts.Warn(err.Error())
 	}

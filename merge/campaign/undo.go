@@ -99,7 +99,7 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 			r.update(j.Merge, kind, text, func(now *record) { now.idle(); now.Phase = rec.Phase })
 			return done
 		}
-		recordUndone(r, j, failure, o.Words().Sentence, began, r.report(j, o, "undo"))
+		recordUndone(r, j, failure, o.View().Sentence, began, r.report(j, o, "undo"))
 		return done
 	case ctx.Err() != nil:
 		r.update(j.Merge, "", "", (*record).idle)

@@ -108,12 +108,12 @@ func night(t testing.TB, merges int) *book {
 			m.Phase, m.Ended = campaign.Refused, &ended
 			m.Problem = "The check found 3 tables of eu-w75 that eu-w73 does not have: guild_hall, guild_hall_log, guild_hall_bid."
 			m.Advice = []string{"Bring both to one schema, or declare the tables:", "mergecheck -rules game.toml eu-w73 eu-w75"}
-			m.Reports = []string{m.Name() + ".check.html"}
+			m.Reports = []string{m.Name() + ".plan.html"}
 		case i == 5:
 			m.Phase, m.Ended, m.Took = campaign.Undone, &ended, 240
 		case i < 25:
 			m.Phase, m.Ended, m.Took, m.Renames = campaign.Verified, &ended, float64(130+9*i), 17*i
-			m.Reports = []string{m.Name() + ".plan.html", m.Name() + ".proof.html"}
+			m.Reports = []string{m.Name() + ".plan.html", m.Name() + ".open.html"}
 		case i == 25:
 			m.Phase, m.Active, m.Step, m.Done, m.Total, m.PerSecond, m.Left, m.Took = campaign.Verifying, true, "verify", 2_900_000, 3_100_000, 210_000, 4, 301
 		case i < 28:

@@ -285,7 +285,7 @@ func (p *Plan) Write(w io.Writer) error {
 	return e.Encode(p)
 }
 
-// ReadPlan reads what [Plan.Write] wrote. A plan of another version, or one
+// ReadPlan reads what [Plan.Write] wrote, or servermerge plan -json: that has the words about it as well. A plan of another version, or one
 // that was changed since, is an error.
 func ReadPlan(r io.Reader) (*Plan, error) {
 	text, err := io.ReadAll(r)
@@ -298,14 +298,17 @@ func ReadPlan(r io.Reader) (*Plan, error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	p := new(Plan)
-	if err := d.Decode(p); err != nil {
+	var read struct {
+		Plan
+		View json.RawMessage `json:"view"`
+	}
+	if err := d.Decode(&read); err != nil {
 		return nil, fmt.Errorf("merge: not a plan: %w", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("merge: not a plan: there is something after its end")
 	}
-	return p, p.Validate()
+	return &read.Plan, read.Validate()
 }
 
 func anotherVersion(version int) error {

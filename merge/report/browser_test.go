@@ -24,7 +24,9 @@ func TestBrowser(t *testing.T) {
 	servertest.NotShort(t)
 	b := browsertest.Start(t)
 	// What is hostile is long, and is so at any width.
-	both, schemes := []int{390, 1280}, []string{"light", "dark"}
+	both, schemes := []int{390, 1400}, []string{"light", "dark"}
+	merged := sampleOutcome()
+	merged.Plan.Renames = slices.Repeat(merged.Plan.Renames, 3) // so many are folded
 	for name, tt := range map[string]struct {
 		document string
 		bars     int
@@ -32,7 +34,8 @@ func TestBrowser(t *testing.T) {
 		schemes  []string
 	}{
 		"sample":        {written(t, NewCheck(sample1()).WriteHTML), 5, both, schemes},
-		"merge":         {written(t, sampleOutcome().WriteHTML), 0, both, schemes},
+		"merge":         {written(t, merged.WriteHTML), 0, both, schemes},
+		"plan":          {written(t, (&Planned{Plan: merged.Plan, Check: sample1(), Then: merged.Then}).WriteHTML), 5, both, schemes},
 		"proof":         {written(t, sampleProof().WriteHTML), 1, both, schemes},
 		"hostile":       {written(t, NewCheck(hostile()).WriteHTML), 4, both[:1], schemes[:1]},
 		"hostile-merge": {written(t, hostileOutcome().WriteHTML), 4, both[:1], schemes[:1]},

@@ -11,7 +11,6 @@ import (
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 
-	"mergesafe/merge"
 	"mergesafe/merge/verdict"
 )
 
@@ -29,28 +28,13 @@ type Check struct {
 	Open     []finding // undeclared columns, those that seem to be references first
 	Allowed  []finding // by the operator
 	Passed   []passed
-	Steps    []step // those of failed results first
+	Steps    []Step // those of failed results first
 	Gaps     []gap  // by reason and database
 	Reasons  []gap  // by reason
 	Tables   []table
 	Keys     []mapKeys
 	Timeline *Timeline
-
-	Plan    *merge.Plan // that was made with it; nil: none
-	Renames []merge.Rename
-}
-
-// NewPlanned arranges the report of the check that a plan was made with, as the page of the
-// plan: its word is whether the merge can be done.
-func NewPlanned(r *verdict.Report, p *merge.Plan) *Check {
-	c := NewCheck(r)
-	c.Plan, c.Renames = p, p.Renames[:min(len(p.Renames), maxRenames)]
-	word, color, stands := readiness(p)
-	c.Word, c.Color = word, color
-	c.Says = sentence{"merging", ": " + stands, ": " + stands}
-	c.Headline = titleOf(p)
-	c.Title = c.Word + ": " + c.Headline
-	return c
+	Moves    []Section // which rows stay behind, and which keys change
 }
 
 // NewCheck arranges a report.
@@ -75,6 +59,9 @@ func NewCheck(r *verdict.Report) *Check {
 	}
 	c.Headline = strings.Join(c.Worlds, ", ")
 	c.Title = c.Word + ": " + c.Headline
+	var moves View
+	moves.add(append(stayingSections(r.Staying), rekeyedSections(r.Rekeyed)...)...)
+	c.Moves = moves.Sections
 	passed := c.sort()
 	c.Says = c.sentence()
 	c.Steps = steps(c.Failed, c.Unsure, openSteps(c.Open))
@@ -133,12 +120,12 @@ func openSteps(open []finding) []finding {
 }
 
 // steps lists what to do about findings, each step once. What may be allowed is one step, to be pasted together.
-func steps(lists ...[]finding) (all []step) {
+func steps(lists ...[]finding) (all []Step) {
 	add := func(text, code string) {
-		i := slices.IndexFunc(all, func(s step) bool { return s.Text == text })
+		i := slices.IndexFunc(all, func(s Step) bool { return s.Text == text })
 		if i < 0 {
 			i = len(all)
-			all = append(all, step{Text: text})
+			all = append(all, Step{Text: text})
 		}
 		if !slices.Contains(all[i].Codes, code) {
 			all[i].Codes = append(all[i].Codes, code)

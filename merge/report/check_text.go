@@ -39,8 +39,7 @@ func (c *Check) WriteText(w io.Writer, o TextOptions) error {
 	writeWhole(t, c)
 	t.worlds(c)
 	t.ruleFiles(c.Report.RuleFiles)
-	t.staying(c.Report.Staying)
-	writeNewKeys(t, c.Report.Rekeyed)
+	t.sections(c.Moves)
 	t.failures(c.Failed)
 	t.gaps(c.Reasons)
 	t.open(c.Open)
@@ -262,7 +261,7 @@ func (t *text) passed(all []passed) {
 	}
 }
 
-func (t *text) next(steps []step) {
+func (t *text) next(steps []Step) {
 	if len(steps) == 0 {
 		return
 	}

@@ -3,54 +3,11 @@ package report
 import (
 	"fmt"
 	"slices"
-	"strings"
 
-	"mergesafe/internal/columns"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/merge"
-	"mergesafe/merge/rules"
 )
-
-// combined is a table of which rows with one key become one, with what a proof found of it.
-type combined struct {
-	Table   string
-	Words   string
-	Columns []merge.ColumnProof // without a proof, none is wrong
-	Sums    []merge.SumProof    // without a proof, none has a verdict
-	Proof   *merge.CombineProof // nil without one
-}
-
-func newCombined(o *Outcome) (all []combined) {
-	for _, t := range o.Plan.Tables {
-		if t.Combine == nil {
-			continue
-		}
-		c := combined{Table: t.Name, Words: combineWords(o.Plan, &t) + "."}
-		for _, column := range t.Combine.Columns {
-			c.Columns = append(c.Columns, merge.ColumnProof{Column: column.Column, Formula: column.Formula})
-		}
-		if !unknownCombine(o.Plan, &t) {
-			c.Sums = plannedSums(t.Combine)
-		}
-		if o.Proof != nil {
-			for i := range o.Proof.Combines {
-				if p := &o.Proof.Combines[i]; p.Table == t.Name {
-					c.Proof, c.Columns, c.Sums = p, p.Columns, p.Sums
-				}
-			}
-		}
-		all = append(all, c)
-	}
-	return all
-}
-
-// plannedSums are the sums of a plan, as a proof has them.
-func plannedSums(c *merge.Combine) []merge.SumProof {
-	return slice.Map(c.Sums, func(s merge.CombinedSum) merge.SumProof {
-		return merge.SumProof{Column: s.Column, Worlds: s.Worlds, After: s.After}
-	})
-}
 
 // combineWords says what becomes of the rows of a table.
 func combineWords(p *merge.Plan, t *merge.Table) string {
@@ -66,7 +23,7 @@ func combineWords(p *merge.Plan, t *merge.Table) string {
 			printable.Count(c.Keys, "key is", "keys are"), printable.Count(c.Combined, "row stays behind", "rows stay behind"), own)
 	}
 	if c.When != nil {
-		words += "; only rows for which " + printable.Text(c.When.String())
+		words += "; only rows for which " + c.When.String()
 	}
 	return words
 }
@@ -77,70 +34,57 @@ func unknownCombine(p *merge.Plan, t *merge.Table) bool {
 	return slices.ContainsFunc(p.Refusals, func(r merge.Refusal) bool { return r.Table == t.Name })
 }
 
-// writePlannedCombines writes which rows become one, and what is added up.
-func writePlannedCombines(t *text, p *merge.Plan) {
-	begun := false
-	for _, table := range p.Tables {
-		c := table.Combine
-		if c == nil {
+// plannedCombines says which rows become one, by which formulas, and what is added up.
+func plannedCombines(p *merge.Plan) Section {
+	s := combinedSection(p)
+	for _, t := range p.Tables {
+		if t.Combine == nil {
 			continue
 		}
-		if !begun {
-			t.section(will(p) + " combine rows with the same key into one:")
-			begun = true
+		words := t.Name + ": " + combineWords(p, &t)
+		for _, f := range t.Combine.Columns {
+			words += "; " + f.Column + " " + f.Formula.String()
 		}
-		t.line(2, printable.Text(table.Name)+": "+combineWords(p, &table))
-		formulas := slice.Map(c.Columns, func(f rules.CombinedColumn) string {
-			return printable.Text(f.Column) + " " + printable.Text(f.Formula.String())
-		})
-		if len(formulas) > 0 {
-			t.line(4, strings.Join(formulas, ", "))
+		s.Words = append(s.Words, words)
+		if !unknownCombine(p, &t) {
+			s.sums(t.Name, slice.Map(t.Combine.Sums, func(sum merge.CombinedSum) merge.SumProof {
+				return merge.SumProof{Column: sum.Column, Worlds: sum.Worlds, After: sum.After}
+			}))
 		}
-		if unknownCombine(p, &table) {
-			continue
-		}
-		t.sums(p, plannedSums(c))
 	}
+	return s
 }
 
-// writeCombineProof writes what a proof found of these tables.
-func writeCombineProof(t *text, o *Outcome) {
-	for _, c := range o.Proof.Combines {
-		t.WriteString("\n")
-		t.line(2, fmt.Sprintf("%s, combined  %s: each column of %s is as its formula says, %s",
-			printable.Text(c.Table), c.Verdict, printable.Count(c.Keys, "key", "keys"), printable.Count(c.Copied, "row that came is as it was", "rows that came are as they were")))
+// provedCombines says what a proof found of these tables.
+func provedCombines(p *merge.Plan, proof *merge.Proof) Section {
+	s := combinedSection(p)
+	s.Head = append(s.Head, "verdict")
+	for _, c := range proof.Combines {
+		s.Words = append(s.Words, fmt.Sprintf("%s: %s: each column of %s is as its formula says, %s", c.Table, c.Verdict,
+			printable.Count(c.Keys, "key", "keys"), printable.Count(c.Copied, "row that came is as it was", "rows that came are as they were")))
 		for _, column := range c.Columns {
 			if column.Wrong > 0 {
-				t.line(4, fmt.Sprintf("%s is not its %s in the rows of %s", printable.Text(column.Column), printable.Text(column.Formula.String()), printable.Count(column.Wrong, "key", "keys")))
+				s.Items = append(s.Items, fmt.Sprintf("%s.%s is not its %s in the rows of %s", c.Table, column.Column, column.Formula, printable.Count(column.Wrong, "key", "keys")))
 			}
 		}
-		for _, detail := range c.Details {
-			t.line(4, printable.Text(detail))
+		s.Items = append(s.Items, slice.Map(c.Details, func(detail string) string { return c.Table + ": " + detail })...)
+		s.sums(c.Table, c.Sums)
+	}
+	return s
+}
+
+func combinedSection(p *merge.Plan) Section {
+	return Section{ID: "combined", Title: "Rows with the same key that become one",
+		Head: slices.Concat([]string{"sum of"}, names(p), []string{p.New.Name})}
+}
+
+// sums adds what the worlds have, and the new database.
+func (s *Section) sums(table string, all []merge.SumProof) {
+	for _, sum := range all {
+		row := slices.Concat([]string{table + "." + sum.Column}, sum.Worlds, []string{sum.After})
+		if len(s.Head) > len(row) {
+			row = append(row, string(sum.Verdict))
 		}
-		t.sums(o.Plan, c.Sums)
+		s.Rows = append(s.Rows, row)
 	}
-}
-
-// names are those of the worlds of a plan.
-func names(p *merge.Plan) []string {
-	return slice.Map(p.Worlds, func(w merge.World) string { return w.Name })
-}
-
-// texts are texts that can be printed.
-func texts(all []string) []string { return slice.Map(all, printable.Text) }
-
-// sums writes what the worlds have, and the new database.
-func (t *text) sums(p *merge.Plan, all []merge.SumProof) {
-	if len(all) == 0 {
-		return
-	}
-	row := func(of string, worlds []string, after ...string) []string {
-		return texts(slices.Concat([]string{of}, worlds, after))
-	}
-	rows := [][]string{row("sum of", names(p), p.New.Name)}
-	for _, s := range all {
-		rows = append(rows, row(s.Column, s.Worlds, s.After, string(s.Verdict)))
-	}
-	of := append([]columns.Column{{}}, slices.Repeat([]columns.Column{wide}, len(rows[0])-1)...)
-	t.lines(4, columns.Lines(rows, of...))
 }

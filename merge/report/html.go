@@ -13,8 +13,6 @@ import (
 	"strings"
 
 	"mergesafe/internal/printable"
-	"mergesafe/merge"
-	"mergesafe/merge/keys"
 	"mergesafe/merge/verdict"
 )
 
@@ -122,27 +120,17 @@ func withLabels(page []byte) []byte {
 
 func functions() template.FuncMap {
 	return template.FuncMap{
-		"pieces":    printable.Pieces,
-		"plain":     printable.Text,
-		"number":    printable.Number,
-		"some":      func(n int, one, many string) string { return printable.Count(int64(n), one, many) },
-		"renamed":   Renamed,
-		"stamp":     printable.Time,
-		"span":      rangeText,
-		"matched":   func(s verdict.RekeyedSpace) string { return matchedWords(&s) },
-		"offset":    func(n uint64) string { return numberText(keys.Integer{Bits: n}) },
-		"where":     where,
-		"class":     class,
-		"verdict":   func(s string) verdict.Verdict { return verdict.Verdict(s) },
-		"rows":      rowsOf,
-		"key":       merge.KeyText,
-		"some64":    printable.Count,
-		"suchas":    suchAs,
-		"digits":    digits,
-		"followers": followers,
-		"staying":   staying,
-		"inc":       func(i int) int { return i + 1 },
-		"lines":     func(s string) []string { return strings.Split(strings.TrimRight(s, "\n"), "\n") },
+		"pieces":   printable.Pieces,
+		"plain":    printable.Text,
+		"number":   printable.Number,
+		"number64": func(n int) string { return printable.Number(int64(n)) },
+		"some":     func(n int, one, many string) string { return printable.Count(int64(n), one, many) },
+		"stamp":    printable.Time,
+		"where":    where,
+		"class":    class,
+		"verdict":  func(s string) verdict.Verdict { return verdict.Verdict(s) },
+		"rows":     rowsOf,
+		"lines":    func(s string) []string { return strings.Split(strings.TrimRight(s, "\n"), "\n") },
 	}
 }
 

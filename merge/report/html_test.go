@@ -96,10 +96,10 @@ func written(t *testing.T, write func(io.Writer) error) string {
 
 // Cells of wide tables say what their columns are.
 func TestLabels(t *testing.T) {
-	page := written(t, sampleOutcome().WriteHTML)
+	page := written(t, sampleOutcome().WriteHTML) + written(t, NewCheck(sample1()).WriteHTML)
 	for _, want := range []string{
-		`<td data-label="World"><bdi>s1</bdi><td class="n" data-label="Server">1<td data-label="Name">`,
-		`<tr><th data-label="Table">all<th class="n" data-label="s1">`, `<td><bdi>chat_log</bdi><td>`,
+		`<td data-label="world"><span class="value"><bdi>s1</bdi></span><td data-label="server">`, `<td data-label="rows" class="n">`,
+		`<td data-label="Table"><bdi>items</bdi><td data-label="Verdict">`, `<td class="n" data-label="s1">`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %s in the page", want)

@@ -19,41 +19,32 @@ func staying(p *merge.Plan) *verdict.Staying {
 	return p.Leaving.Shown
 }
 
-// staying writes which rows stay behind, why, and how many come.
-func (t *text) staying(s *verdict.Staying) {
+// stayingSections say which rows stay behind, why, and how many come.
+func stayingSections(s *verdict.Staying) []Section {
 	if s == nil {
-		return
+		return nil
 	}
-	t.section("Rows that stay behind, by table, world and reason:")
+	stays := Section{ID: "staying", Title: "Rows that stay behind", Head: []string{"table", "world", "stay", "come", "because"}}
 	if len(s.Tables) == 0 {
-		t.line(2, "none")
+		stays.Words = []string{"none"}
 	}
-	t.some(len(s.Tables), shownTables, andMore, func(i int) {
-		of := s.Tables[i]
-		why, come := "", printable.Count(of.Come, "row comes", "rows come")
-		if len(of.Why) == 1 {
-			why = suchAs(of.Why[0].SuchAs) + " (" + printable.Text(of.Why[0].Why) + took(of.Why[0].Took) + ")"
-		}
-		t.line(2, fmt.Sprintf("%s of %s: %s%s, and %s", printable.Text(of.Table), printable.Text(of.World), stay(of.Stay),
-			why, come))
-		for _, why := range of.Why {
-			if len(of.Why) > 1 {
-				t.line(4, printable.Text(why.Why)+": "+printable.Number(why.Rows)+suchAs(why.SuchAs)+took(why.Took))
-			}
-		}
+	for _, of := range s.Tables {
+		why := slice.Map(of.Why, func(w verdict.StayingWhy) string {
+			return w.Why + ": " + printable.Number(w.Rows) + suchAs(w.SuchAs) + took(w.Took)
+		})
+		stays.Rows = append(stays.Rows, []string{of.Table, of.World, printable.Number(of.Stay), printable.Number(of.Come), strings.Join(why, "; ")})
 		for _, sum := range of.Sums {
-			t.line(4, printable.Text(sum.Column)+" in sum: "+digits(sum.Stay)+" stays behind, and "+digits(sum.Come)+" comes")
+			stays.Items = append(stays.Items, fmt.Sprintf("%s of %s of %s in sum: %s stays behind, and %s comes", sum.Column, of.Table, of.World, digits(sum.Stay), digits(sum.Come)))
 		}
-	})
-	t.list("Rows that come, and nearly stayed behind:", len(s.Close), len(s.Close), func(i int) string {
-		c := &s.Close[i]
-		rows := printable.Count(c.Rows, "row", "rows")
-		return fmt.Sprintf("%s of %s: %s%s: %s", c.Table, c.World, rows, suchAs(c.SuchAs), c.Why)
-	})
-	t.list("Rows that most others follow:", len(s.Cascades), len(s.Cascades), func(i int) string {
-		c := s.Cascades[i]
-		return fmt.Sprintf("%s %s of %s (%s): %s", c.Table, c.Key, c.World, c.Why, followers(c))
-	})
+	}
+	return []Section{stays,
+		{ID: "close", Title: "Rows that come, and nearly stayed behind", Items: slice.Map(s.Close, func(c verdict.CloseRows) string {
+			return fmt.Sprintf("%s of %s: %s%s: %s", c.Table, c.World, printable.Count(c.Rows, "row", "rows"), suchAs(c.SuchAs), c.Why)
+		})},
+		{ID: "cascades", Title: "Rows that most others follow", Items: slice.Map(s.Cascades, func(c verdict.Cascade) string {
+			return fmt.Sprintf("%s %s of %s (%s): %s", c.Table, c.Key, c.World, c.Why, followers(c))
+		})},
+	}
 }
 
 // followers are the rows of a cascade: "14 rows: 11 of items, 3 of mail".

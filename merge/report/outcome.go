@@ -1,16 +1,11 @@
 package report
 
 import (
-	_ "embed"
-	"io"
 	"time"
 
 	"mergesafe/merge"
 	"mergesafe/merge/verdict"
 )
-
-//go:embed outcome.html
-var outcomePage string
 
 // documentVersion is the version of the JSON forms of [Outcome] and of [ListFates.JSON].
 // It rises when a field changes its meaning or goes away, not when one is added.
@@ -85,6 +80,3 @@ type Commands struct {
 func NewOutcome(command string, plan *merge.Plan, then Commands) *Outcome {
 	return &Outcome{Version: documentVersion, Command: command, PlanID: plan.ID, Ending: Done, Plan: plan, Then: then}
 }
-
-// WriteJSON writes the outcome as JSON. It returns the error of w.
-func (o *Outcome) WriteJSON(w io.Writer) error { return writeJSON(w, o, false) }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"io"
 	"reflect"
 	"strings"
 	"testing"
@@ -19,6 +20,11 @@ import (
 func writeOutcome(t *testing.T, o *Outcome) string {
 	t.Helper()
 	return labels.ReplaceAllString(written(t, o.WriteHTML), "")
+}
+
+func outcomeText(t *testing.T, o *Outcome) string {
+	t.Helper()
+	return written(t, func(w io.Writer) error { return o.WriteText(w, TextOptions{}) })
 }
 
 // hostileOutcome is one in which every text is the payload, and every list has
@@ -97,9 +103,8 @@ func sampleUndo() *Outcome {
 func TestUndoneOfAnEmptyDatabase(t *testing.T) {
 	o := sampleUndo()
 	o.Undone.Kept = true
-	w := o.Words()
-	if !strings.HasPrefix(w.Sentence, "new is empty again, as it was before the merge; ") {
-		t.Errorf("got %q, %q", w.Sentence, w.Details)
+	if v := o.View(); !strings.HasPrefix(v.Sentence, "new is empty again, as it was before the merge; ") {
+		t.Errorf("got %+v", v)
 	}
 }
 
@@ -125,7 +130,7 @@ func TestRefusedNext(t *testing.T) {
 			o.Refusals = append(o.Refusals, merge.Refusal{Next: next})
 		}
 		commands := func() (all []string) {
-			for _, s := range o.Words().Next {
+			for _, s := range o.View().Next {
 				all = append(all, s.Commands...)
 			}
 			return all
@@ -202,17 +207,12 @@ func TestOutcomes(t *testing.T) {
 		if as := map[string]string{"UNDONE": "DONE", "FENCES": "DONE", "OTHERS": "DONE", "OPENED": "DONE", "RESTORED": "REFUSED"}[word]; as != "" {
 			word = as
 		}
-		for _, line := range map[string][]string{}[word] {
-			if !strings.Contains(html, line) {
-				t.Errorf("%s: no %q in the document", word, line)
-			}
-		}
 		for _, want := range []string{
 			`<title>` + word + ": " + o.command + ", s1, s2, s3 into new</title>",
 			`<header class="` + color + `">` + "\n" + `<p class="verdict">` + word + `</p>`,
 			"<h1><bdi>" + o.says + "</bdi></h1>",
-			"servermerge " + o.command + ", from 2026-03-20T04:10:00.000Z to 2026-03-20T04:12:00.000Z",
-			"Plan <bdi>" + o.Plan.ID + "</bdi>, made 2026-03-20T04:00:00.000Z",
+			"<p><bdi>servermerge " + o.command + ", from 2026-03-20T04:10:00.000Z to 2026-03-20T04:12:00.000Z</bdi></p>",
+			"<p><bdi>Plan " + o.Plan.ID + ", made 2026-03-20T04:00:00.000Z</bdi></p>",
 		} {
 			if !strings.Contains(html, want) {
 				t.Errorf("%s: no %q in the document", word, want)
@@ -245,7 +245,7 @@ func TestOutcomes(t *testing.T) {
 // read; what is special in HTML is left as it is.
 func TestOutcomeJSON(t *testing.T) {
 	o := sampleUndo()
-	o.Reason = "<&>"
+	o.Reason, o.Now = "<&>", nil
 	var b strings.Builder
 	if err := o.WriteJSON(&b); err != nil {
 		t.Fatal(err)
@@ -266,6 +266,24 @@ func TestOutcomeJSON(t *testing.T) {
         "server": "2"
       }
     ]
+  },
+  "view": {
+    "word": "DONE",
+    "sentence": "new was dropped; nothing in s1, s2 and s3 changed except counters and marks: they continue above what was given in new",
+    "sections": [
+      {
+        "id": "notes",
+        "title": "Notes",
+        "items": [
+          "server 2 of s2 can be started again"
+        ]
+      }
+    ],
+    "next": [
+      {
+        "text": "The game servers of s1, s2 and s3 can be started again, on their databases."
+      }
+    ]
   }
 }
 `
@@ -276,86 +294,81 @@ func TestOutcomeJSON(t *testing.T) {
 
 // All that is known of a merge can be read.
 func TestOutcomeIsThere(t *testing.T) {
-	numbers := func(all ...string) string { return `<td class="n">` + strings.Join(all, `<td class="n">`) + "\n" }
 	all := sampleOutcomes()
 	for outcome, wants := range map[string][]string{
 		"DONE": {
-			"<bdi>Now prove it, and let the game in:</bdi><pre>servermerge open plan.json\n</pre>",
-			`<td><bdi>s1</bdi><td class="n">1<td><bdi>realm 1</bdi><td>moves<td>fenced<td>2026-`,
-			`<td><bdi>s2</bdi><td class="n">2<td><bdi>realm 2</bdi><td>ends<td>fenced<td>2026-`,
-			`<td><bdi>s2</bdi><td class="n">9<td><bdi></bdi><td>comes with it<td><td>2026-`,
-			`<td><bdi>s3</bdi><td class="n"><i>no registry</i><td>`,
-			"<bdi>new</bdi> gets the schema of <bdi>s1</bdi>, which keeps its keys and names.",
-			`<th class="n"><bdi>s3</bdi><th class="n">together<th class="n">copied</thead>`,
-			"<bdi>players</bdi>" + numbers("1,234,567", "98,765", "500", "1,333,832", "1,333,832"),
-			`<tr><th>all<th class="n">1,234,587<th class="n">98,805<th class="n">515<th class="n">1,333,907<th class="n">1,333,907</tfoot>`,
-			"<summary>3 renames</summary>", "<bdi>火球术士1</bdi><td><bdi>火球术士1.s2</bdi><td><bdi>00ddceac5bd00007003f</bdi>",
-			"<bdi>mail</bdi>.<bdi>to_name</bdi> (<bdi>player</bdi> names the row of <bdi>players</bdi>)",
-			"<td><bdi>chat_log</bdi><td><bdi>rows that stay behind, as declared</bdi>",
-			"<b>2</b> tables</a>", "<b>3</b> renames", "<b>1</b> table not copied",
-			"renaming and combining resolve:", "3 values occur more than once", "Results that are allowed:", "data: may hold IDs",
+			"\nNow prove it, and let the game in:\n  servermerge open plan.json\n",
+			"  s1     server 1 (realm 1)  fenced by this merge: it cannot be started\n", "  s2     server 2 (realm 2)  fenced by this merge",
+			"  table           s1      s2   s3    planned     copied\n  players  1,234,567  98,765  500  1,333,832  1,333,832\n",
 		},
 		"FAIL": {
-			"<b>1</b> table not as planned", "<b>1</b> table as planned", "<b>1</b> finding in the result",
-			`<section id="unequal">`, "<b><bdi>items</bdi></b>", "<bdi>1 row of the worlds is missing</bdi>", "<bdi>it has rows that came from no world</bdi>", "<bdi>s3 changed since the plan: another process writes there</bdi>", "from &#34;s2&#34;: is missing</bdi>",
-			`<td><bdi>items</bdi><td><span class="mark fail">FAIL</span>` + numbers("20", "40", "15", "75", "74"),
-			`<td><bdi>players</bdi><td><span class="mark pass">PASS</span>`, `<th class="n">found now</thead>`,
-			"<bdi>s1</bdi> now, read from 2026-03-20T03:00:00.000Z", `<span class="mark fail">FAIL</span></p>`,
-			"4 keys occur more than once", "server 1 realm 1 in s1: 12,345 IDs", `<section id="passed">`,
+			"Not as planned:\n  items: 1 row of the worlds is missing\n", "  items: it has rows that came from no world\n", "  items: s3 changed since the plan: another process writes there\n", `from "s2": is missing`,
+			"      s1      s2   s3    planned      found  verdict\n", "  items           20      40   15         75         74  FAIL\n",
+			"Findings about the result:\n  table \"items\": reference-dangling: 1 row", "The rules of mergecheck say FAIL of new, read from 2026-03-20T03:00:00.000Z to ",
 		},
-		"REFUSED": {"<b>2</b> reasons that block it", "<bdi>database &#34;s2&#34;: server 2 runs: it is held by host-7: stop it first</bdi>", "<td>ends<td>not fenced"},
-		"STOPPED": {"<th class=\"n\">copied</thead>", numbers("1,333,832", "99,265"), "<bdi>Nothing is lost. To resume:</bdi><pre>servermerge again plan.json\n</pre>"},
-		"UNDONE":  {"<bdi>server 2 of s2 can be started again</bdi>", "<bdi>The game servers of s1, s2 and s3 can be started again, on their databases.</bdi>"},
-		"OTHERS":  {"because the merge did not make all that is in it: VIEW mine</bdi>"},
-		"OPENED":  {"<bdi>2 events are enabled there</bdi>", "<bdi>Point the game server of s1 to new, and start it.</bdi>", "gameid servers retire -reason &#39;merged into new&#39; 2\n"},
-		"TRIED": {"<bdi>In 2 tables rows were changed since the plan was made. Make a new plan before the merge:</bdi>", "<bdi>items of s2: 42 rows, and 40 in the plan</bdi>",
-			"<bdi>players of s3: 500 rows as in the plan, but with other values</bdi>", "Then drop it:</bdi><pre>servermerge undo plan.json\n</pre>"},
-		"CHANGED": {"<bdi>To take it back:</bdi><pre>servermerge undo plan.json\n</pre>"},
+		"REFUSED": {"What blocks it:\n  database \"s2\": server 2 runs: it is held by host-7: stop it first\n", "not fenced by this merge"},
+		"STOPPED": {"  copied\n", "  99,265\n", "Nothing is lost. To resume:\n  servermerge again plan.json\n"},
+		"UNDONE":  {"  server 2 of s2 can be started again\n", "The game servers of s1, s2 and s3 can be started again, on their databases.\n"},
+		"OTHERS":  {"because the merge did not make all that is in it: VIEW mine\n"},
+		"OPENED":  {"  2 events are enabled there\n", "Point the game server of s1 to new, and start it.\n", "  GRANT SELECT ON new.* TO game\n", "gameid servers retire -reason 'merged into new' 2\n"},
+		"TRIED":   {"Rows were changed since the plan was made: make a new plan before the merge:\n", "  items    s2       42           40\n", "  players  s3      500          500  other values\n", "Then drop it:\n  servermerge undo plan.json\n"},
+		"CHANGED": {"To take it back:\n  servermerge undo plan.json\n"},
 	} {
-		html := writeOutcome(t, all[outcome].Outcome)
+		o := all[outcome].Outcome
+		o.Plan.New.Grants = []string{"GRANT SELECT ON new.* TO game"}
+		text := outcomeText(t, o)
 		for _, want := range wants {
-			if !strings.Contains(html, want) {
-				t.Errorf("%s: no %q in the document", outcome, want)
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: no %q in\n%s", outcome, want, text)
 			}
 		}
 	}
-	// What is for before a merge, or not known, is not said.
-	if html := writeOutcome(t, all["FAIL"].Outcome); strings.Contains(html, "find out why both databases have the same key</bdi>") {
+	// The page has what the plan says, and the check of the result without advice for the time before a merge.
+	html := writeOutcome(t, all["FAIL"].Outcome)
+	for _, want := range []string{"<h2>The new database</h2>", "火球术士1.s2", `<section id="passed">`, "4 keys occur more than once", "server 1 realm 1 in s1: 12,345 IDs"} {
+		if !strings.Contains(html, want) {
+			t.Errorf("no %q in the document", want)
+		}
+	}
+	if strings.Contains(html, "find out why both databases have the same key</bdi>") {
 		t.Error("a rule advises against a merge that was carried out")
 	}
-	if html := writeOutcome(t, all["REFUSED"].Outcome); strings.Contains(html, ">copied") {
-		t.Error("a merge that was not begun has copied something")
+	// What is not known is not said.
+	if text := outcomeText(t, all["REFUSED"].Outcome); strings.Contains(text, "copied") {
+		t.Errorf("a merge that was not begun has copied something:\n%s", text)
 	}
 	o := all["DONE"].Outcome
 	o.Now = nil
-	if html := writeOutcome(t, o); !strings.Contains(html, "<td>ends<td>not known") || strings.Contains(html, ">copied") {
-		t.Error("what is not known is said")
+	if text := outcomeText(t, o); strings.Contains(text, "fence") || strings.Contains(text, "copied") {
+		t.Errorf("what is not known is said:\n%s", text)
 	}
+	const not = "  s2     server 2 (realm 2)  not fenced by this merge\n"
 	for _, at := range []merge.FenceStatus{{World: "s2", Server: "2"}, {World: "s3", Server: "2", Fenced: true}, {World: "s2", Server: "9", Fenced: true}} {
 		o.Now = &merge.Status{Fences: []merge.FenceStatus{at}}
-		if html := writeOutcome(t, o); !strings.Contains(html, "<td>ends<td>not fenced") {
-			t.Errorf("%+v is taken for the fence of server 2 of s2", at)
+		if text := outcomeText(t, o); !strings.Contains(text, not) {
+			t.Errorf("%+v is taken for the fence of server 2 of s2:\n%s", at, text)
 		}
 	}
 	o.Plan.Worlds[1].Fence = false
-	if html := writeOutcome(t, o); !strings.Contains(html, "<td>ends<td>not planned") {
-		t.Error("it is not said that no fence is planned")
+	if text := outcomeText(t, o); !strings.Contains(text, "no fence is planned") {
+		t.Errorf("it is not said that no fence is planned:\n%s", text)
 	}
 }
 
 // However many renames there are, the page stays one that opens.
 func TestManyRenames(t *testing.T) {
 	o := sampleOutcome()
+	o.Then.Renames = "servermerge whois plan.json"
 	for len(o.Plan.Renames) < 12345 {
 		o.Plan.Names++
 		o.Plan.Renames = append(o.Plan.Renames, o.Plan.Renames[0])
 	}
 	o.Plan.Names = len(o.Plan.Renames)
 	html := writeOutcome(t, o)
-	if n := strings.Count(html, "<bdi>火球术士"); n != 2*maxRenames {
-		t.Errorf("%d names, want %d", n, 2*maxRenames)
+	if n := strings.Count(html, "<bdi>火球术士"); n != 2*maxRows {
+		t.Errorf("%d names, want %d", n, 2*maxRows)
 	}
-	for _, want := range []string{"<summary>12,345 renames</summary>", "The first 1,000 are shown; “servermerge whois -csv FILE PLAN” writes them all."} {
+	for _, want := range []string{"<h2>New values: 12,345 renames</h2>", "and 11,345 more: <bdi>servermerge whois plan.json</bdi>"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("no %q in the document", want)
 		}
@@ -366,7 +379,7 @@ func TestManyRenames(t *testing.T) {
 func TestRefusedLater(t *testing.T) {
 	o := sampleOutcome()
 	o.Ending, o.Applied, o.Wrote = Refused, nil, 5
-	if is := o.Words(); is.Word != "REFUSED" || is.Sentence != "what was copied is kept" {
+	if is := o.View(); is.Word != "REFUSED" || is.Sentence != "what was copied is kept" {
 		t.Errorf("%s: %s", is.Word, is.Sentence)
 	}
 }

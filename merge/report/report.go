@@ -43,14 +43,6 @@ func rowsOf(s verdict.Summary) (n int64) {
 	return n
 }
 
-// step is one thing to do, with the codes that ask for it or the commands that
-// do it.
-type step struct {
-	Text     string
-	Codes    []string
-	Commands []string
-}
-
 func writeJSON(w io.Writer, v any, escapeHTML bool) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(escapeHTML)

@@ -2,7 +2,6 @@ package report
 
 import (
 	"slices"
-	"time"
 
 	"mergesafe/gameid"
 	"mergesafe/merge"
@@ -15,7 +14,6 @@ type server struct {
 	ID             gameid.ServerID
 	Fence          bool
 	Fate           fate
-	Mark           time.Time
 }
 
 // fate is what becomes of a server in a merge.
@@ -28,10 +26,6 @@ const (
 	comesAlong             // it was merged into its world earlier
 )
 
-func (f fate) String() string {
-	return [...]string{"", "moves", "ends", "comes with it"}[f]
-}
-
 // servers returns the servers of a plan, in the order of its worlds.
 func servers(p *merge.Plan) (all []server) {
 	for i, w := range p.Worlds {
@@ -40,7 +34,7 @@ func servers(p *merge.Plan) (all []server) {
 			all = append(all, of)
 		}
 		for _, s := range w.Servers {
-			of.ID, of.Name, of.Mark, of.Fate = s.Server, s.Name, gameid.TimeOf(s.Reserved), comesAlong
+			of.ID, of.Name, of.Fate = s.Server, s.Name, comesAlong
 			switch {
 			case s.Own && i == 0:
 				of.Fate = moves
@@ -53,19 +47,39 @@ func servers(p *merge.Plan) (all []server) {
 	return all
 }
 
-// FenceIn says whether a server is fenced, according to the state of the merge; nothing of one that
-// was merged in earlier.
-func (s server) FenceIn(at *merge.Status) string {
-	fenced := at != nil && slices.Contains(at.Fences, merge.FenceStatus{World: s.Database, Server: s.ID.String(), Fenced: true})
+// who is the server with its name: "server 2 (realm 2)".
+func (s server) who() string {
 	switch {
-	case s.Fate != ends && s.Fate != moves:
-		return ""
-	case !s.Fence:
-		return "not planned"
-	case at == nil:
-		return "not known"
-	case fenced:
-		return "fenced"
+	case s.Fate == noFate:
+		return "no registry"
+	case s.Name != "":
+		return "server " + s.ID.String() + " (" + s.Name + ")"
 	}
-	return "not fenced"
+	return "server " + s.ID.String()
+}
+
+// becomes says what becomes of the server.
+func (s server) becomes() string {
+	switch {
+	case s.Fate == noFate:
+		return "servermerge cannot see whether its game server runs, and cannot prevent that it is started"
+	case s.Fate == moves:
+		return "continues in the new database, and cannot be started on this one any more"
+	case s.Fate == comesAlong:
+		return "was merged in earlier, and comes with it"
+	case s.Fence:
+		return "ends: it cannot be started on this database any more"
+	}
+	return "ends, but NOTHING prevents that it is started again: rows that it makes then never come to the new database"
+}
+
+// fenceIn says whether a server is fenced, by the state of the merge.
+func (s server) fenceIn(at *merge.Status) string {
+	switch fenced := (merge.FenceStatus{World: s.Database, Server: s.ID.String(), Fenced: true}); {
+	case !s.Fence:
+		return "no fence is planned"
+	case slices.Contains(at.Fences, fenced):
+		return "fenced by this merge: it cannot be started"
+	}
+	return "not fenced by this merge"
 }

@@ -89,27 +89,6 @@ func (t *text) line(indent int, s string) {
 	t.WriteString(strings.TrimRight(strings.Repeat(" ", indent)+printable.Text(s), " ") + "\n")
 }
 
-// section writes the first line of a section.
-func (t *text) section(s string) {
-	t.WriteString("\n")
-	t.line(0, s)
-}
-
-// listed writes the first rows of a table below its heading, and the number of the others.
-func (t *text) listed(rows [][]string, of ...columns.Column) {
-	lines := columns.Lines(rows, of...)
-	t.line(2, lines[0])
-	t.some(len(lines)-1, shownTables, andMore, func(i int) { t.line(2, lines[i+1]) })
-}
-
-// list writes a section with the first of n lines, and the number of the others; nothing if there is none.
-func (t *text) list(title string, n, most int, line func(i int) string) {
-	if n > 0 {
-		t.section(title)
-		t.some(n, most, andMore, func(i int) { t.line(2, line(i)) })
-	}
-}
-
 // lines writes lines of plain words.
 func (t *text) lines(indent int, all []string) {
 	for _, s := range all {

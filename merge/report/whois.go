@@ -70,7 +70,9 @@ func WriteFates(w io.Writer, o TextOptions, p *merge.Plan) error {
 	for _, r := range p.Renames {
 		t.rename(r)
 	}
-	t.staying(staying(p))
+	var stays View
+	stays.add(stayingSections(staying(p))...)
+	t.sections(stays.Sections)
 	return t.to(w)
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,11 +48,9 @@ func inputs(cmd *cliv3.Command, plan string, all ...merge.Database) []cli.Input 
 // conclude prints an outcome, and writes it to the page if one is wanted. It
 // returns how the command ends.
 func (j *job) conclude(ctx context.Context, o *report.Outcome) error {
+	pageErr := j.writePage(ctx, o)
 	err := write(o, j.out, j.json, j.text)
-	if pageErr := j.writePage(ctx, o); pageErr != nil {
-		return pageErr
-	}
-	return err
+	return cmp.Or(pageErr, err)
 }
 
 func (j *job) writePage(ctx context.Context, o *report.Outcome) error {
@@ -124,7 +123,7 @@ func (j *job) failed(ctx context.Context, err error, o *report.Outcome) error {
 				return err
 			}
 		}
-		words := o.Words()
+		words := o.View()
 		said := words.Sentence
 		if err := j.writePage(ctx, o); err != nil {
 			said += "; and " + err.Error()

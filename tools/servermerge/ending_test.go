@@ -68,7 +68,7 @@ func TestInterruptedPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"<title>STOPPED: apply", `data-label="Fence">fenced<`} {
+	for _, want := range []string{"<title>STOPPED: apply", "fenced by this merge: it cannot be started"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("no %q on the page", want)
 		}

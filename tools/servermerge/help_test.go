@@ -29,8 +29,14 @@ func TestHelpJSON(t *testing.T) {
 		begins string
 		is     reflect.Type
 	}{
-		{"apply, status, verify, open and undo print this:", reflect.TypeFor[report.Outcome]()},
-		{"plan prints the plan", reflect.TypeFor[merge.Plan]()},
+		{"apply, status, verify, open and undo print this:", reflect.TypeFor[struct {
+			report.Outcome
+			View report.View `json:"view"`
+		}]()},
+		{"plan prints the plan", reflect.TypeFor[struct {
+			merge.Plan
+			View report.View `json:"view"`
+		}]()},
 		{"whois prints this of a PLAN, or of NEW alone:", reflect.TypeFor[struct {
 			Version int          `json:"version"`
 			Rows    []merge.Fate `json:"rows"`

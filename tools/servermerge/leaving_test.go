@@ -62,7 +62,8 @@ func TestLeaving(t *testing.T) {
 	if list := ran(t, cli.OK, "whois", "-csv", "-", "plan.json").stdout; !strings.Contains(list, "\nsqlite:west.db,,items,,") || !strings.Contains(list, ",refers by owner to heroes\n") {
 		t.Errorf("whois -csv lists\n%.2000s", list)
 	}
-	if !regexp.MustCompile(`heroes of sqlite:west.db: \d+ rows stay behind, and \d+ rows come\n    best 3 of account by level desc, seen desc: \d+, such as [\d, ]+\n    where banned = 1: \d+, such as [\d, ]+\n    where level <= 30 AND seen < :now - 30\*86400 AND gold < 500000: \d+, such as [\d, ]+\n    gold in sum: [\d,]+ stays behind, and [\d,]+ comes\n`).MatchString(said) {
+	if !regexp.MustCompile(`heroes +sqlite:west.db +\d+ +\d+  best 3 of account by level desc, seen desc: \d+, such as [\d, ]+; where banned = 1: \d+, such as [\d, ]+; ` +
+		`where level <= 30 AND seen < :now - 30\*86400 AND gold < 500000: \d+, such as [\d, ]+\n(?s:.*)gold of heroes of sqlite:west.db in sum: [\d,]+ stays behind, and [\d,]+ comes\n`).MatchString(said) {
 		t.Errorf("whois says\n%s", said)
 	}
 	ran(t, cli.OK, "apply", "-yes", "plan.json")

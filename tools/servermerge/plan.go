@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"io"
 	"slices"
 
 	cliv3 "github.com/urfave/cli/v3"
@@ -67,27 +66,20 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 	if err != nil {
 		return unread(ctx, err, "no plan")
 	}
-	if err := page.Write(func(w io.Writer) error {
-		checked.Program = plan.Program
-		return report.NewPlanned(checked, plan).WriteHTML(w)
-	}); err != nil {
+	checked.Program = plan.Program
+	again := call{file: name, config: givenConfig(cmd), named: commandsOf(plan)}
+	again.databases = slices.ContainsFunc(all, func(d merge.Database) bool { return !findable(d.Name) })
+	view := &report.Planned{Plan: plan, Then: again.commands("plan"), Check: checked}
+	if err := page.Write(view.WriteHTML); err != nil {
 		return err
 	}
 	if err := file.Write(plan.Write); err != nil {
 		return err
 	}
-	return s.writePlan(cmd, plan, name, all)
-}
-
-// writePlan writes a plan that was kept in a file. Its error is the exit code.
-func (s surroundings) writePlan(cmd *cliv3.Command, plan *merge.Plan, file string, all []merge.Database) error {
-	var err error
 	if out := cmd.Root().Writer; cmd.Bool("json") {
-		err = plan.Write(out)
+		err = view.WriteJSON(out)
 	} else {
-		again := call{file: file, config: givenConfig(cmd), named: commandsOf(plan)}
-		again.databases = slices.ContainsFunc(all, func(d merge.Database) bool { return !findable(d.Name) })
-		err = report.WritePlan(out, plan, again.commands("plan"), s.text(cmd))
+		err = view.WriteText(out, s.text(cmd))
 	}
 	if err == nil && len(plan.Refusals) > 0 {
 		err = refusedCode(plan)

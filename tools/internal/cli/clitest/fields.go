@@ -26,7 +26,7 @@ func fields(path string, t reflect.Type) []string {
 		}
 		for i := range t.NumField() {
 			name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-			if name == "-" {
+			if name == "-" || !t.Field(i).IsExported() {
 				continue // not part of it
 			}
 			if t.Field(i).Anonymous && name == "" { // its fields are those of the whole

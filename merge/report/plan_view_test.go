@@ -25,7 +25,7 @@ func TestAbout(t *testing.T) {
 func planText(t *testing.T, p *merge.Plan, then Commands) string {
 	t.Helper()
 	var b strings.Builder
-	if err := WritePlan(&b, p, then, TextOptions{}); err != nil {
+	if err := (&Planned{Plan: p, Then: then}).WriteText(&b, TextOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -53,8 +53,8 @@ func TestWritePlan(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 	for _, want := range []string{
-		"READY  merging s1", "20 renames, about 20m (", "AUTO_INCREMENT goes from 5 to 9", "and 14 more: servermerge whois plan.json",
-		"keeps no registry", "NOTHING keeps it from being started again", "server 9 was merged in earlier, and comes with it", "Stop the game servers of all these worlds, then:\n  servermerge apply plan.json\n",
+		"READY  merging s1", "20 renames, about 20m (", "AUTO_INCREMENT rises from 5 to 9", "and 14 more: servermerge whois plan.json",
+		"no registry", "NOTHING prevents that it is started again", "was merged in earlier, and comes with it", "Stop the game servers of all these worlds, then:\n  servermerge apply plan.json\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in:\n%s", want, text)
@@ -63,7 +63,7 @@ func TestWritePlan(t *testing.T) {
 	// Names, numbers and cells that follow are counted apart; a database without AUTO_INCREMENT has none.
 	p.Names, p.Renumbered, p.Engine = 3, []verdict.Renumbered{{Table: "slots", Column: "slot", Counts: []int64{0, 4, 1}}}, "sqlite"
 	const amount = "3 renames, 5 new numbers, 12 cells that follow"
-	for _, want := range []string{amount + ", about 20m (", "Get other values: " + amount + ":\n", "the next key goes from 5 to 9"} {
+	for _, want := range []string{amount + ", about 20m (", "New values: " + amount + ":\n", "the next key rises from 5 to 9"} {
 		if text := planText(t, p, Commands{}); !strings.Contains(text, want) {
 			t.Errorf("%q is not in:\n%s", want, text)
 		}
@@ -77,26 +77,22 @@ func TestWritePlan(t *testing.T) {
 	}
 }
 
-// One long format does not push the numbers of all rows into second lines: it stands on a line of its own.
-func TestLongFormat(t *testing.T) {
-	r := &verdict.Rekeying{}
-	for _, of := range []struct{ table, format string }{{"short", ""}, {"long", "list of pairs with a separator and a terminator, of key and value"}} {
-		column := verdict.RekeyedColumn{Table: of.table, Column: "at"}
-		column.Cases = append(column.Cases, verdict.RekeyedCase{Space: "items.id", Format: of.format, Counts: []verdict.CaseCounts{{Resolved: 12}}})
-		r.Columns = append(r.Columns, column)
-	}
-	p := newText(TextOptions{Width: 80})
-	p.followed(r)
+// A table that is wider than the terminal is written row by row, with the heads of its columns.
+func TestWideTable(t *testing.T) {
+	s := Section{Title: "Tables", Head: []string{"refers", "to", "rows"}, Rows: [][]string{
+		{"short.at", "items.id", "12"}, {"long.at", "items.id, in list of pairs with a separator and a terminator, of key and value", "3"}}}
+	p := newText(TextOptions{Width: 60})
+	p.section(&s)
 	var b strings.Builder
 	if err := p.to(&b); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(b.String()) {
-		if columns.Width(strings.TrimRight(line, "\n")) > 80 {
+		if columns.Width(strings.TrimRight(line, "\n")) > 60 {
 			t.Errorf("too wide: %s", line)
 		}
 	}
-	for _, want := range []string{"  short.at  items.id           12             0            0\n", "  long.at to items.id, in list"} {
+	for _, want := range []string{"  short.at  to items.id, rows 12\n", "  long.at  to items.id, in list"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in:\n%s", want, b.String())
 		}
