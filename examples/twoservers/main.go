@@ -100,7 +100,7 @@ a while the first time; of their output you see the main lines):
 	}
 	if err := errors.Join(
 		s.run(0, "^PASS  merging", "mergecheck s1 s2"),
-		s.run(0, "^READY|^Will copy", "servermerge plan -into new -o "+dir+"new.json s1 s2"),
+		s.run(0, "^READY|^  contents", "servermerge plan -into new -o "+dir+"new.json s1 s2"),
 		s.run(0, "^DONE", "servermerge apply "+dir+"new.json"),
 		s.run(0, "^DONE", "servermerge open "+dir+"new.json"),
 	); err != nil {
@@ -131,9 +131,9 @@ that an item has an owner, so the merge asks, until a person writes it into a fi
 		return err
 	}
 	if err := errors.Join(
-		s.run(0, "^READY|^New keys|^  west  [+]", "servermerge plan -rules "+dir+"rules.toml -into both -o "+dir+"both.json east west"),
+		s.run(0, "^READY|^New keys|[+]1,000 ", "servermerge plan -rules "+dir+"rules.toml -into both -o "+dir+"both.json east west"),
 		s.run(0, "^DONE", "servermerge apply "+dir+"both.json"),
-		s.run(0, "^DONE|^  PASS  (rows|references)", "servermerge open "+dir+"both.json"),
+		s.run(0, "^DONE|^  PASS +(rows|references)", "servermerge open "+dir+"both.json"),
 		s.run(0, "", "servermerge whois both heroes 1007"),
 	); err != nil {
 		return err

@@ -29,7 +29,7 @@ func (b *Book) findInto(ctx context.Context, j *job, doing string) error {
 	account, now := sqldb.SplitAccount(j.databases[0].DSN)
 	j.to, j.was = New(j.Into, j.Name(), now), now
 	if rec.To != "" && (rec.begun() || rec.Plan != "" && (doing == doingUndo || doing == doingVerify)) {
-		j.to, j.was = rec.To, rec.Was
+		j.to, j.was = rec.To, rec.From
 		j.databases[0].DSN = WithAccount(j.was, account)
 	}
 	for _, address := range []string{j.was, j.to} {

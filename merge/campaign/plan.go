@@ -118,7 +118,8 @@ func (r *runner) adopt(j *job, plan *merge.Plan, at *merge.Status) {
 func (r *record) describe(j *job, plan *merge.Plan) {
 	names, _, _ := plan.Renamed()
 	r.Plan, r.Rows, r.Stay, r.Renames = plan.ID, plan.Rows(), plan.Leaving.Rows(), int(names)
-	r.New, r.To, r.Was = plan.New.Name, j.to, j.was
+	r.New, r.To, r.From = plan.New.Name, j.to, j.was
+	r.Address, r.Was, r.Grants = Shown(j.to), Shown(j.was), plan.New.Grants
 	r.Weight = workOf(plan).Weight().Seconds()
 }
 

@@ -57,10 +57,10 @@ type record struct {
 	// Skip is the operator's wish that the running process leaves the merge out.
 	Skip bool `json:"skip,omitempty"`
 
-	// To is the address of the new database that the plan makes, and Was that of the first world's database
+	// To is the address of the new database that the plan makes, and From that of the first world's database
 	// then, both without user and password; "" without a plan.
-	To  string `json:"to,omitempty"`
-	Was string `json:"was,omitempty"`
+	To   string `json:"to,omitempty"`
+	From string `json:"from,omitempty"`
 
 	// Basis is what the plan rests on beside the databases; see [Options].
 	Basis string `json:"basis,omitempty"`

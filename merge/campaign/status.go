@@ -81,6 +81,12 @@ type MergeStatus struct {
 	New  string `json:"new,omitempty"`  // the name of the new database; "" without a plan
 	Open bool   `json:"open,omitempty"` // it is open: the world may be started there, and only there
 
+	// Address is where the new database is, and Was where the first world's was before, both without account and parameters.
+	// Grants give the accounts of the game in the new database what they may do in the first world.
+	Address string   `json:"address,omitempty"`
+	Was     string   `json:"was,omitempty"`
+	Grants  []string `json:"grants,omitempty"`
+
 	Plan    string `json:"plan,omitempty"` // its ID
 	Rows    int64  `json:"rows"`           // that come, by the plan
 	Stay    int64  `json:"stay,omitempty"` // that stay behind by the operator's statements

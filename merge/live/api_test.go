@@ -1,11 +1,15 @@
 package live
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
+	"html"
 	"net/http"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"mergesafe/merge/campaign"
+	"mergesafe/merge/report"
 )
 
 var update = flag.Bool("update", false, "rewrite the examples of docs/fleet-api.md")
@@ -164,35 +169,82 @@ func TestLeft(t *testing.T) {
 	}
 }
 
-// The word in big letters is true.
-func TestWord(t *testing.T) {
-	verified := []campaign.MergeStatus{{Worlds: []string{"w1", "w2"}, Phase: campaign.Verified}}
-	copying := []campaign.MergeStatus{{Worlds: []string{"w1", "w2"}, Phase: campaign.Copying, Active: true}}
-	began := noon
-	for _, c := range []struct {
-		s              campaign.Status
-		word, sentence string
-	}{
-		{campaign.Status{Doing: "apply", Merges: copying}, "Merging", "1 merge runs"},
-		{campaign.Status{Doing: "apply", Paused: true, Merges: copying}, "Paused", "By the operator"},
-		{campaign.Status{Paused: true, Merges: copying, Began: &began}, "Paused", "No process"},
-		{campaign.Status{Doing: "apply", Waits: "until 02:00, when the window opens", Merges: copying}, "Waiting", "It waits until 02:00, when the window opens."},
-		{campaign.Status{Doing: "undo", Merges: copying}, "Undoing", "A process"},
-		{campaign.Status{Merges: copying}, "Not begun", "To begin:"},
-		{campaign.Status{Merges: copying, Began: &began}, "Stopped", "1 merge is open"}, // Active is of the past
-		{campaign.Status{Merges: verified, Began: &began}, "Done", "Every merge is verified."},
-		{campaign.Status{Merges: append([]campaign.MergeStatus{{Phase: campaign.Skipped}}, verified...), Began: &began}, "Done", "or was skipped"},
-		{campaign.Status{Merges: append([]campaign.MergeStatus{{Phase: campaign.Undone}, {Phase: campaign.Skipped}}, verified...), Began: &began}, "Ended", "some were undone"},
-		{campaign.Status{Merges: append([]campaign.MergeStatus{{Phase: campaign.Failed}}, verified...), Began: &began}, "Stopped", "1 merge is open"},
-		{campaign.Status{Merges: []campaign.MergeStatus{{Phase: campaign.Skipped, Problem: "its new database is not open"}}, Began: &began}, "Stopped", "1 merge is open"},
-	} {
-		c.s.Now = noon
-		b := newBoard(&view{Status: &c.s}, Options{File: "my night.toml"})
-		if b.Word != c.word || !strings.Contains(b.Sentence, c.sentence) {
-			t.Errorf("%+v: %s. %s", c.s, b.Word, b.Sentence)
+// The text of a night, its page and its JSON form say the same.
+func TestSaysTheSame(t *testing.T) {
+	of := night(t, 60)
+	of.status.Doing = ""
+	of.status.Merges[3].Open, of.status.Merges[3].Was, of.status.Merges[3].Address = true, "mysql:tcp(db:3306)/w22", "mysql:tcp(db:3306)/w22_m2"
+	of.status.Merges[3].Grants = []string{"GRANT SELECT ON `w22_m2`.* TO `game`@`%`"}
+	said := of.status.Say(campaign.Telling{})
+	var text, page bytes.Buffer
+	record := &Record{Status: &of.status, Events: of.events}
+	if err := errors.Join(said.WriteText(&text, report.TextOptions{}), record.WriteHTML(&page)); err != nil {
+		t.Fatal(err)
+	}
+	_, inside, _ := strings.Cut(page.String(), `id="report">`)
+	var doc struct{ View *report.View }
+	if err := json.NewDecoder(strings.NewReader(inside)).Decode(&doc); err != nil {
+		t.Fatal(err)
+	}
+	if is, want := jsonOf(doc.View), jsonOf(said.View); is != want {
+		t.Errorf("the JSON form says %s, want %s", is, want)
+	}
+	shown := html.UnescapeString(regexp.MustCompile("<[^>]*>").ReplaceAllString(page.String(), ""))
+	facts := []string{said.Word, said.Sentence}
+	steps := said.Next
+	for _, s := range said.Sections {
+		facts = slices.Concat(facts, []string{s.Title}, s.Words, s.Head, slices.Concat(s.Rows...), s.Commands)
+		steps = append(steps, s.Steps...)
+	}
+	for _, s := range steps {
+		facts = append(append(facts, s.Text), s.Commands...)
+	}
+	for _, fact := range facts {
+		if !strings.Contains(text.String(), fact) {
+			t.Errorf("the text does not say %q", fact)
 		}
-		if b.Command != "" && b.Command != "fleet apply 'my night.toml'" {
-			t.Errorf("the command is %q", b.Command)
+		if !strings.Contains(shown, fact) {
+			t.Errorf("the page does not say %q", fact)
+		}
+	}
+}
+
+// boardOf is the page of a status.
+func boardOf(s *campaign.Status) *board {
+	s.Now = noon
+	o := Options{File: "my night.toml"}
+	return newBoard(&view{Status: s, Said: s.Say(o.telling())}, o)
+}
+
+// The page says what the text says, and shows it in its colour.
+func TestWord(t *testing.T) {
+	verified := []campaign.MergeStatus{{Worlds: []string{"w1", "w2"}, Phase: campaign.Verified, Open: true, Was: "sqlite:w1.db", Address: "sqlite:w1_m2.db"}}
+	copying := []campaign.MergeStatus{{Worlds: []string{"w1", "w2"}, Phase: campaign.Copying, Active: true}}
+	for _, c := range []struct {
+		s           campaign.Status
+		word, class string
+		want        string // on the page
+	}{
+		{campaign.Status{Doing: "apply", Merges: copying}, "MERGING", "working", "1 merge runs; 0 of 1 merge verified"},
+		{campaign.Status{Doing: "undo", Merges: copying}, "UNDOING", "working", ""},
+		{campaign.Status{Doing: "apply", Paused: true, Merges: copying}, "PAUSED", "unsure", "paused by the operator"},
+		{campaign.Status{Doing: "apply", Waits: "until 02:00, when the window opens", Merges: copying}, "WAITING", "unsure", "waits until 02:00, when the window opens"},
+		{campaign.Status{Merges: copying}, "NOT COMPLETE", "unsure", "fleet apply &#39;my night.toml&#39;"},
+		{campaign.Status{Merges: verified}, "DONE", "pass", "<bdi>sqlite:w1_m2.db</bdi>"},
+		{campaign.Status{Merges: append([]campaign.MergeStatus{{Phase: campaign.Failed}}, verified...)}, "FAILED", "fail", ""},
+	} {
+		b := boardOf(&c.s)
+		render, err := newRenderer()
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts, err := render.parts(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := parts[0].HTML + parts[3].HTML
+		if b.Word != c.word || b.Class != c.class || !strings.Contains(page, c.want) {
+			t.Errorf("%s in the colour %s, want %s, %s, %q:\n%s", b.Word, b.Class, c.word, c.class, c.want, page)
 		}
 	}
 	// Nothing says that a world may be started in a new database before that is open.
@@ -203,7 +255,7 @@ func TestWord(t *testing.T) {
 		{Worlds: []string{"w4", "x"}, New: "w4_m2", Phase: campaign.Opening},
 		{Worlds: []string{"w5", "x"}, New: "w5_m2", Phase: campaign.Verified, Open: true},
 	}
-	shown := newBoard(&view{Status: &campaign.Status{Now: noon, Doing: "apply", Merges: made}}, Options{})
+	shown := boardOf(&campaign.Status{Doing: "apply", Merges: made})
 	for i, want := range []string{"copying", "made, not open", "opening", "proved, not open", "verified, open"} {
 		if m := shown.Merges[i]; m.Word != want {
 			t.Errorf("%s is shown as %q, want %q", m.Name(), m.Word, want)
@@ -224,8 +276,8 @@ func TestWord(t *testing.T) {
 		t.Errorf("%v, %s", err, parts[2].HTML)
 	}
 	// A merge that was interrupted needs a person; one that runs does not.
-	idle := newBoard(&view{Status: &campaign.Status{Now: noon, Merges: copying}}, Options{})
-	busy := newBoard(&view{Status: &campaign.Status{Now: noon, Doing: "apply", Merges: copying}}, Options{})
+	idle := boardOf(&campaign.Status{Merges: copying})
+	busy := boardOf(&campaign.Status{Doing: "apply", Merges: copying})
 	if len(idle.Problems) != 1 || idle.Problems[0].Word != "interrupted while copying" || len(busy.Problems) != 0 {
 		t.Errorf("%+v, %+v", idle.Problems, busy.Problems)
 	}

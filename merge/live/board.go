@@ -1,7 +1,6 @@
 package live
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,17 +9,17 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/campaign"
+	"mergesafe/merge/report"
 )
 
 // board is what the page shows, in words.
 type board struct {
-	Share    int64 // of all work that is done, of 1000
-	Name     string
-	Word     string // in big letters
-	Class    string
-	Sentence string
-	Command  string // that continues it, "" if there is nothing to do
-	Title    string // of the window
+	Share int64 // of all work that is done, of 1000
+	Name  string
+	*report.View
+	Start []report.Section // which game servers are started where
+	Class string
+	Title string // of the window
 
 	Figures   []figure
 	Done, All int // merges
@@ -84,9 +83,8 @@ type event struct {
 }
 
 func newBoard(v *view, o Options) *board {
-	b := &board{Control: o.Control != nil, Title: "Campaign", Word: "Not known", Class: "unsure"}
+	b := &board{Control: o.Control != nil, Title: "Campaign", View: &report.View{Word: "NOT KNOWN", Sentence: "The state of the campaign was not read yet."}, Class: "unsure"}
 	if v.Status == nil {
-		b.Sentence = "The state of the campaign was not read yet."
 		return b
 	}
 	s := v.Status
@@ -117,7 +115,18 @@ func newBoard(v *view, o Options) *board {
 		}
 	}
 	slices.SortStableFunc(b.Ended, func(x, y mergeView) int { return y.When.Compare(x.When) })
-	b.say(s, o.File)
+	b.View = v.Said.View
+	for _, of := range b.Sections {
+		if of.ID == "start" || of.ID == "grants" {
+			b.Start = append(b.Start, of)
+		}
+	}
+	switch {
+	case b.Running && !s.Paused && s.Waits == "":
+		b.Class = "working"
+	case b.Color != "":
+		b.Class = report.Class(b.Color)
+	}
 	b.figures(s, rows, allRows, rate)
 	b.Title = fmt.Sprintf("%d/%d %s: %s", b.Done, b.All, b.Word, printable.Text(s.Name))
 	for _, e := range v.Events {
@@ -182,59 +191,6 @@ func newMerge(s *campaign.Status, i int) mergeView {
 		m.Value = int64(m.Share() * 1000)
 	}
 	return m
-}
-
-var doings = map[string]string{"plan": "Planning", "try": "Trying", "apply": "Merging", "verify": "Verifying", "undo": "Undoing"}
-
-// say tells in a word and a sentence what happens.
-func (b *board) say(s *campaign.Status, file string) {
-	file = printable.Quoted(cmp.Or(file, "CAMPAIGN"))
-	again := "fleet apply " + file
-	if !slices.ContainsFunc(b.Merges, func(m mergeView) bool { return m.Phase != campaign.Waiting }) {
-		again = "fleet plan " + file
-	}
-	open := b.All - b.Done
-	for _, m := range b.Ended {
-		if m.Phase != campaign.Verified {
-			open--
-		}
-	}
-	switch {
-	case b.Running && s.Paused:
-		b.Word, b.Class, b.Sentence = "Paused", "unsure", "By the operator: what runs comes to its next batch and waits there, and nothing new is begun."
-		if s.Waits != "" {
-			b.Sentence = printable.Text(s.Waits)
-		}
-	case b.Running && s.Waits != "":
-		b.Word, b.Class, b.Sentence = "Waiting", "unsure", "It waits "+printable.Text(s.Waits)+"."
-	case b.Running:
-		b.Word, b.Class = cmp.Or(doings[s.Doing], printable.Text(s.Doing)), "working"
-		b.Sentence = "A process works on it"
-		n := 0
-		for _, m := range b.Now {
-			if m.Class == "working" {
-				n++
-			}
-		}
-		if n > 0 {
-			b.Sentence += ": " + printable.Count(int64(n), "merge runs", "merges run")
-		}
-		b.Sentence += "."
-	case s.Paused:
-		b.Word, b.Class, b.Sentence = "Paused", "unsure", "By the operator. No process works on it, and the next one waits until it is resumed."
-	case open == 0 && slices.ContainsFunc(b.Ended, func(m mergeView) bool { return m.Phase == campaign.Undone }):
-		b.Word, b.Class, b.Sentence = "Ended", "unsure", "Not every merge is verified: some were undone. No process works on it."
-	case open == 0:
-		b.Word, b.Class, b.Sentence = "Done", "pass", "Every merge is verified, or was skipped. No process works on it."
-		if b.Done == b.All {
-			b.Sentence = "Every merge is verified. No process works on it."
-		}
-	case s.Began == nil:
-		b.Word, b.Class, b.Sentence, b.Command = "Not begun", "unsure", "No process works on it. To begin:", again
-	default:
-		b.Word, b.Class, b.Command = "Stopped", "unsure", again
-		b.Sentence = "No process works on it, and " + printable.Count(int64(open), "merge is", "merges are") + " open. Nothing is lost. To resume:"
-	}
 }
 
 func (b *board) figures(s *campaign.Status, rows, all int64, rate float64) {

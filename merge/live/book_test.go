@@ -118,6 +118,7 @@ func night(t testing.TB, merges int) *book {
 			m.Phase, m.Active, m.Step, m.Done, m.Total, m.PerSecond, m.Left, m.Took = campaign.Verifying, true, "verify", 2_900_000, 3_100_000, 210_000, 4, 301
 		case i < 28:
 			m.Phase, m.Active, m.Step, m.Done, m.Total, m.PerSecond, m.Left, m.Took = campaign.Copying, true, "copy", int64(300_000*(i-24)), m.Rows, 8_300, 95, 160
+			m.Copied = m.Done
 		case i == 28:
 			m.Phase, m.Active, m.Step, m.Took = campaign.Planning, true, "check", 12
 		case i == 29:

@@ -12,6 +12,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/campaign"
+	"mergesafe/merge/report"
 
 	"mergesafe/merge"
 )
@@ -24,6 +25,7 @@ type Record struct {
 	Status  *campaign.Status                        `json:"status"`
 	Events  []campaign.Event                        `json:"events"`
 	Program string                                  `json:"program,omitempty"` // that wrote the record, with its version
+	Telling campaign.Telling                        `json:"-"`                 // for whom it is
 	Plan    func(merge string) (*merge.Plan, error) `json:"-"`                 // an error like [fs.ErrNotExist] if there is none
 }
 
@@ -35,14 +37,18 @@ func (r *Record) WriteHTML(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	inside, err := json.Marshal(r)
+	said := r.Status.Say(r.Telling)
+	inside, err := json.Marshal(struct {
+		*Record
+		View *report.View `json:"view"`
+	}{r, said.View})
 	if err != nil {
 		return err
 	}
 	style := assets()["page.css"].text
 	sum := sha256.Sum256([]byte(style))
 	p := recordPage{
-		board: newBoard(&view{Status: r.Status, Events: reversed(r.Events), Now: r.Status.Now}, Options{}),
+		board: newBoard(&view{Status: r.Status, Said: said, Events: reversed(r.Events), Now: r.Status.Now}, Options{}),
 		Style: template.CSS(style), Policy: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'",
 		Inside: json.RawMessage(inside), Program: r.Program,
 	}
@@ -63,10 +69,9 @@ type recordPage struct {
 	Inside  json.RawMessage
 	Program string
 
-	Result  string // in a sentence
+	AsOf    string
 	Totals  []figure
-	Lines   []recordLine
-	Trouble []recordLine // that failed, were refused, undone, skipped, or tried again
+	Trouble []recordLine // with events that tell of some
 	Renamed []recordLine
 	Chapter []event // all events, the oldest first
 }
@@ -74,8 +79,6 @@ type recordPage struct {
 // recordLine is one merge.
 type recordLine struct {
 	mergeView
-	Took    string
-	Between string
 	Renames []merge.Rename // the first of them
 	Count   int            // of new names
 	Cells   int            // that change, of all kinds
@@ -88,13 +91,7 @@ func (p *recordPage) fill(r *Record) {
 	worlds, gone, undone, failed, renames := 0, 0, 0, 0, 0
 	var rows int64
 	for _, m := range p.Merges {
-		l := recordLine{mergeView: m, Took: "–", Count: m.Renames}
-		if m.MergeStatus.Took > 0 {
-			l.Took = lasts(m.MergeStatus.Took)
-		}
-		if m.Began != nil && m.Ended != nil {
-			l.Between = minute(*m.Began, s.Now) + " to " + minute(*m.Ended, s.Now)
-		}
+		l := recordLine{mergeView: m, Count: m.Renames}
 		worlds += len(m.Worlds)
 		switch m.Phase {
 		case campaign.Verified:
@@ -111,8 +108,7 @@ func (p *recordPage) fill(r *Record) {
 				l.Events = append(l.Events, event{e, hour(e.At, s.Now), true})
 			}
 		}
-		p.Lines = append(p.Lines, l)
-		if m.Class == "fail" || m.Class == "undone" || m.Class == "skipped" || m.Problem != "" || len(l.Events) > 0 {
+		if len(l.Events) > 0 {
 			p.Trouble = append(p.Trouble, l)
 		}
 		if m.Phase == campaign.Verified {
@@ -135,10 +131,7 @@ func (p *recordPage) fill(r *Record) {
 		}
 		add(lasts(s.Worked), "of work", clock(*s.Began)+" to "+clock(until))
 	}
-	p.Result = "As of " + clock(s.Now) + ": every merge is verified."
-	if open := p.All - p.Done; open > 0 {
-		p.Result = "As of " + clock(s.Now) + ": " + printable.Count(int64(open), "merge is", "merges are") + " not verified."
-	}
+	p.AsOf = clock(s.Now)
 	for _, e := range r.Events {
 		p.Chapter = append(p.Chapter, event{e, clock(e.At), trouble[e.Kind]})
 	}

@@ -35,6 +35,7 @@ type view struct {
 	Read    time.Time // when it was asked for; that it answered is another matter: see Err
 	Now     time.Time // when all this was so
 	Status  *campaign.Status
+	Said    campaign.Said    // of Status
 	Events  []campaign.Event // the last ones, the newest first
 	Err     error            // why the state cannot be read now; the page shows an older one
 	Parts   []part
@@ -77,6 +78,7 @@ func (f *feed) read(ctx context.Context, last *view) *view {
 	next := &view{Version: 1, Read: time.Now()}
 	if last != nil {
 		next.Version, next.Now, next.Status, next.Events = last.Version+1, last.Now, last.Status, last.Events
+		next.Said = last.Said
 	}
 	status, err := f.source.Status(ctx)
 	var events []campaign.Event
@@ -87,6 +89,7 @@ func (f *feed) read(ctx context.Context, last *view) *view {
 		next.Err = err
 	} else {
 		next.Status, next.Now = status, status.Now
+		next.Said = status.Say(f.options.telling())
 		next.Events = reversed(events)
 	}
 	parts, err := f.render.parts(newBoard(next, f.options))

@@ -29,8 +29,9 @@ type Control interface {
 // Options configures a [Handler]. The zero Options serve a page that is read-only, to every
 // program on this machine.
 type Options struct {
-	// File is the campaign file as it is named in commands that are shown.
-	File string
+	// File is the campaign file as it is named in commands that are shown, and Command makes these; nil: without flags.
+	File    string
+	Command func(name string, merges ...string) string
 
 	// Token is asked for before anything is shown, if Private is set, and before each action of
 	// Control.
@@ -52,6 +53,11 @@ type Options struct {
 	every   time.Duration // the state is read at most so often: 1 s
 	beat    time.Duration // something is sent to every page at least so often: 5 s
 	viewers int           // streams at a time: 200
+}
+
+// telling is for who looks at the page.
+func (o Options) telling() campaign.Telling {
+	return campaign.Telling{File: o.File, Command: o.Command}
 }
 
 // Handler serves a campaign. It is safe for concurrent use, and has no goroutine of its own:

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"time"
 
-	"mergesafe/internal/printable"
 	"mergesafe/merge/campaign"
 	"mergesafe/merge/report"
 )
@@ -34,17 +33,17 @@ func assets() map[string]asset {
 }
 
 // partIDs are the parts of the page, in its order.
-var partIDs = []string{"head", "failures", "now", "worlds", "next", "ended", "events"}
+var partIDs = []string{"head", "failures", "now", "start", "worlds", "next", "ended", "events"}
 
 // renderer makes HTML of a board.
 type renderer struct{ t *template.Template }
 
 func newRenderer() (renderer, error) {
-	t, err := template.New("").Funcs(template.FuncMap{
-		"pieces":  printable.Pieces,
-		"plain":   printable.Text,
-		"number":  printable.Number,
-		"some":    func(n int, one, many string) string { return printable.Count(int64(n), one, many) },
+	t, err := report.Parts()
+	if err != nil {
+		return renderer{}, err
+	}
+	t, err = t.Funcs(template.FuncMap{
 		"brief":   func(n int64) string { return brief(float64(n)) },
 		"lines":   func(all []mergeView) folded[mergeView] { return fold(all, shown) },
 		"log":     func(all []event) folded[event] { return fold(all, 2*shown) },

@@ -60,7 +60,7 @@ func NewCheck(r *verdict.Report) *Check {
 	c.Headline = strings.Join(c.Worlds, ", ")
 	c.Title = c.Word + ": " + c.Headline
 	var moves View
-	moves.add(append(stayingSections(r.Staying), rekeyedSections(r.Rekeyed)...)...)
+	moves.Add(append(stayingSections(r.Staying), rekeyedSections(r.Rekeyed)...)...)
 	c.Moves = moves.Sections
 	passed := c.sort()
 	c.Says = c.sentence()

@@ -68,6 +68,11 @@ func (p *page) write(w io.Writer, text string, data any) error {
 	return err
 }
 
+// Parts are the templates that pages of other packages share with those of this one: sections, names, steps.
+func Parts() (*template.Template, error) {
+	return template.New("parts").Funcs(functions()).Parse(parts)
+}
+
 // headline matches the beginning of a section. No text of a report looks so, for all are
 // escaped.
 var headline = regexp.MustCompile(`<section id="([a-z]+)">\s*<h2>([^<]*)</h2>`)
@@ -127,14 +132,14 @@ func functions() template.FuncMap {
 		"some":     func(n int, one, many string) string { return printable.Count(int64(n), one, many) },
 		"stamp":    printable.Time,
 		"where":    where,
-		"class":    class,
+		"class":    Class,
 		"verdict":  func(s string) verdict.Verdict { return verdict.Verdict(s) },
 		"rows":     rowsOf,
 		"lines":    func(s string) []string { return strings.Split(strings.TrimRight(s, "\n"), "\n") },
 	}
 }
 
-// class is the name of a verdict in the style sheet.
-func class(v verdict.Verdict) string {
+// Class is the name of a verdict in the style sheet.
+func Class(v verdict.Verdict) string {
 	return cmp.Or(map[verdict.Verdict]string{verdict.Pass: "pass", verdict.Fail: "fail"}[v], "unsure")
 }

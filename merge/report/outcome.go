@@ -48,6 +48,7 @@ const (
 	Stopped     Ending = "stopped"
 	Differs     Ending = "differs"      // verify, open: FAIL
 	NotVerified Ending = "not verified" // verify, open: NOT VERIFIED
+	Incomplete  Ending = "incomplete"   // of a campaign: an error, and no finding
 )
 
 // Applied counts what apply did.

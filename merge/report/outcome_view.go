@@ -23,13 +23,13 @@ func (o *Outcome) View() *View {
 	if o.Proof != nil {
 		v.proof(o)
 	} else if at != nil && !at.State.Nothing() && !at.Lost {
-		v.add(mergedTables(o.Plan, at, nil))
+		v.Add(mergedTables(o.Plan, at, nil))
 	}
 	if o.Opened != nil {
-		v.add(grants(o.Plan))
+		v.Add(grants(o.Plan))
 	}
 	if at != nil && at.State != merge.StateTried {
-		v.add(fences(o.Plan, at))
+		v.Add(fences(o.Plan, at))
 	}
 	return v
 }
@@ -85,7 +85,7 @@ func (v *View) note(text string) {
 
 // refusals adds what blocks it.
 func (v *View) refusals(all []merge.Refusal) {
-	v.add(Section{ID: "refusals", Title: "What blocks it", Items: slice.Map(all, merge.Refusal.String), most: mostRefusals, Where: "-json has them all", again: true})
+	v.Add(Section{ID: "refusals", Title: "What blocks it", Items: slice.Map(all, merge.Refusal.String), most: mostRefusals, Where: "-json has them all", again: true})
 }
 
 // proof adds what a proof found.
@@ -99,18 +99,18 @@ func (v *View) proof(o *Outcome) {
 			unequal.Items = append(unequal.Items, t.Table+": "+line)
 		}
 	}
-	v.add(unequal)
-	v.add(Section{ID: "found", Title: "Findings about the result", Items: slice.Map(p.Findings, merge.Refusal.String), most: mostRefusals, again: true})
-	v.add(mergedTables(o.Plan, nil, proved))
-	v.add(Section{ID: "emptied", Title: "Empty in the new database", Head: []string{"table", "rows", "verdict"},
+	v.Add(unequal)
+	v.Add(Section{ID: "found", Title: "Findings about the result", Items: slice.Map(p.Findings, merge.Refusal.String), most: mostRefusals, again: true})
+	v.Add(mergedTables(o.Plan, nil, proved))
+	v.Add(Section{ID: "emptied", Title: "Empty in the new database", Head: []string{"table", "rows", "verdict"},
 		Rows: slice.Map(p.Resets, func(r merge.ResetProof) []string {
 			return []string{r.Table, printable.Number(r.Rows), string(r.Verdict)}
 		})})
-	v.add(provedCombines(o.Plan, p))
-	v.add(keyProofs(p))
-	v.add(Section{ID: "unproved", Title: "Not proved anew, but taken from the plan", Items: p.FromPlan})
+	v.Add(provedCombines(o.Plan, p))
+	v.Add(keyProofs(p))
+	v.Add(Section{ID: "unproved", Title: "Not proved anew, but taken from the plan", Items: p.FromPlan})
 	if p.Check != nil {
-		v.add(Section{ID: "check", Title: "The check of the result", Words: []string{fmt.Sprintf("The rules of mergecheck say %s of %s, read from %s to %s.",
+		v.Add(Section{ID: "check", Title: "The check of the result", Words: []string{fmt.Sprintf("The rules of mergecheck say %s of %s, read from %s to %s.",
 			p.Check.Verdict, o.Plan.New.Name, printable.Time(p.Check.Started), printable.Time(p.Check.Finished))}})
 	}
 }
@@ -283,7 +283,7 @@ func (v *View) tried(o *Outcome, place string) {
 		}
 		all.Rows = append(all.Rows, row)
 	}
-	v.add(all)
+	v.Add(all)
 	v.Then("Start a game server on it if you want to try it, and let no players in. Then drop it:", o.Then.Undo)
 }
 

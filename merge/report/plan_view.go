@@ -104,8 +104,8 @@ func (p *Planned) View() *View {
 		v.Sentence += ", except for " + printable.Count(n, "result", "results") + " that the operator allows"
 	}
 	v.refusals(plan.Refusals)
-	v.add(Section{ID: "lacks", Title: "Rights that apply needs and this account lacks: grant them, or run apply with another account", Items: plan.Lacks})
-	v.add(planSections(plan, then)...)
+	v.Add(Section{ID: "lacks", Title: "Rights that apply needs and this account lacks: grant them, or run apply with another account", Items: plan.Lacks})
+	v.Add(planSections(plan, then)...)
 	switch {
 	case len(plan.Refusals) > 0:
 		v.Then("Nothing was changed, and apply refuses this plan. Fix the reasons (mergecheck shows the rows, and what to do), then plan again.")

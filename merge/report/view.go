@@ -24,7 +24,7 @@ type View struct {
 	Next     []Step          `json:"next,omitempty"`
 }
 
-// Section has a title and, in this order, sentences, a table, items, and lines to paste.
+// Section has a title and, in this order, sentences, a table, items, lines to paste, and steps.
 type Section struct {
 	ID       string     `json:"id"`
 	Title    string     `json:"title"`
@@ -33,6 +33,7 @@ type Section struct {
 	Rows     [][]string `json:"rows,omitempty"`
 	Items    []string   `json:"items,omitempty"`
 	Commands []string   `json:"commands,omitempty"`
+	Steps    []Step     `json:"steps,omitempty"`
 	More     int        `json:"more,omitempty"`  // rows that are left out
 	Where    string     `json:"where,omitempty"` // they are
 
@@ -57,10 +58,10 @@ const (
 // maxRows limits the rows of a section that may have a million.
 const maxRows = 1000
 
-// add adds sections, without those in which there is nothing.
-func (v *View) add(all ...Section) {
+// Add adds sections, without those in which there is nothing.
+func (v *View) Add(all ...Section) {
 	for _, s := range all {
-		if len(s.Words)+len(s.Rows)+len(s.Items)+len(s.Commands) > 0 {
+		if len(s.Words)+len(s.Rows)+len(s.Items)+len(s.Commands)+len(s.Steps) > 0 {
 			v.Sections = append(v.Sections, s)
 		}
 	}
@@ -85,10 +86,7 @@ func (v *View) WriteText(w io.Writer, o TextOptions) error {
 	if len(v.Next) > 0 {
 		t.WriteString("\n")
 	}
-	for _, s := range v.Next {
-		t.line(0, s.Text)
-		t.verbatim(2, s.Commands)
-	}
+	t.steps(0, v.Next)
 	if again {
 		t.WriteString("\n")
 		for _, s := range v.Sections {
@@ -123,6 +121,15 @@ func (t *text) section(s *Section) {
 	rest := func(n int64) string { return andMore(n) + s.where() }
 	t.some(len(s.Items), most, rest, func(i int) { t.line(2, s.Items[i]) })
 	t.verbatim(2, s.Commands)
+	t.steps(2, s.Steps)
+}
+
+// steps writes what to do, with lines to paste.
+func (t *text) steps(indent int, all []Step) {
+	for _, s := range all {
+		t.line(indent, s.Text)
+		t.verbatim(indent+2, s.Commands)
+	}
 }
 
 // labels writes rows of a label and its value.

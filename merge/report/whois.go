@@ -71,7 +71,7 @@ func WriteFates(w io.Writer, o TextOptions, p *merge.Plan) error {
 		t.rename(r)
 	}
 	var stays View
-	stays.add(stayingSections(staying(p))...)
+	stays.Add(stayingSections(staying(p))...)
 	t.sections(stays.Sections)
 	return t.to(w)
 }

@@ -111,8 +111,7 @@ func (n *night) finished(ctx context.Context) bool {
 	if err != nil || n.cmd.Name != "apply" || len(n.merges) > 0 || len(s.Missing) > 0 || s.Lost {
 		return false
 	}
-	c := count(s)
-	return c.verified > 0 && c.verified+c.leftOut == c.all
+	return s.Tally().Finished()
 }
 
 // failed puts the error of a command into words, with its exit code.
@@ -151,7 +150,7 @@ func (n *night) status(ctx context.Context) error {
 		return err
 	}
 	err = page.Write(func(w io.Writer) error {
-		record, err := recordOf(ctx, n.book, status)
+		record, err := recordOf(ctx, n.book, status, n.telling("status", nil))
 		if err != nil {
 			return err
 		}

@@ -11,8 +11,8 @@ import (
 )
 
 // recordOf is what the page of -html shows, of a status that was just read.
-func recordOf(ctx context.Context, book *campaign.Book, status *campaign.Status) (*live.Record, error) {
-	r := &live.Record{Status: status, Plan: func(m string) (*merge.Plan, error) {
+func recordOf(ctx context.Context, book *campaign.Book, status *campaign.Status, telling campaign.Telling) (*live.Record, error) {
+	r := &live.Record{Status: status, Telling: telling, Plan: func(m string) (*merge.Plan, error) {
 		f, err := os.Open(book.PlanFile(m))
 		if err != nil {
 			return nil, err

@@ -77,7 +77,7 @@ func (n *night) openPage(ctx context.Context, address string) (*livePage, error)
 	if err != nil {
 		return nil, err
 	}
-	o := live.Options{File: book.File(), Hosts: cmd.StringSlice("host"), Reports: folder(book.Plans()), Players: book.PlayersHandler(who)}
+	o := live.Options{File: book.File(), Command: n.command, Hosts: cmd.StringSlice("host"), Reports: folder(book.Plans()), Players: book.PlayersHandler(who)}
 	if cmd.Bool("control") {
 		o.Control = book
 	}

@@ -81,16 +81,16 @@ func (w *watch) text() string {
 	if s == nil {
 		return ""
 	}
-	c := count(s)
-	text := fmt.Sprintf("%d of %d verified", c.verified, c.all)
+	c := s.Tally()
+	text := fmt.Sprintf("%d of %d verified", c.Verified, c.All)
 	switch s.Doing {
 	case "plan":
-		text = fmt.Sprintf("%d of %d planned", c.planned, c.all)
+		text = fmt.Sprintf("%d of %d planned", c.Planned, c.All)
 	case "try":
-		text = fmt.Sprintf("%d of %d tried", c.tried, c.all)
+		text = fmt.Sprintf("%d of %d tried", c.Tried, c.All)
 	}
-	if c.failed+c.refused > 0 {
-		text += fmt.Sprintf(", %d failed or refused", c.failed+c.refused)
+	if c.Failed+c.Refused > 0 {
+		text += fmt.Sprintf(", %d failed or refused", c.Failed+c.Refused)
 	}
 	var active []string
 	var rate float64
@@ -131,7 +131,7 @@ func (w *watch) line() {
 	if s == nil {
 		return
 	}
-	c := count(s)
+	c := s.Tally()
 	done, total := cameOf(s)
-	w.log.Say(w.text(), "done", done, "total", total, "waiting", s.Waits != "", "verified", c.verified, "failed", c.failed, "active", c.active, "merges", c.all)
+	w.log.Say(w.text(), "done", done, "total", total, "waiting", s.Waits != "", "verified", c.Verified, "failed", c.Failed, "active", c.Active, "merges", c.All)
 }
