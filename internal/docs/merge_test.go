@@ -75,11 +75,27 @@ func (n night) run(t *testing.T, line string) (out string, code int) {
 	return string(text), cmd.ProcessState.ExitCode()
 }
 
-// tools builds the tools.
-func tools(t *testing.T) (bin string) {
+// bin is the folder of the tools, which the first test that needs them builds.
+var bin string
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	os.RemoveAll(bin)
+	os.Exit(code)
+}
+
+// tools builds the tools, once.
+func tools(t *testing.T) string {
 	t.Helper()
-	bin = t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", bin+string(filepath.Separator), "./tools/mergecheck", "./tools/servermerge", "./tools/fleet", "./tools/gameid")
+	if bin != "" {
+		return bin
+	}
+	dir, err := os.MkdirTemp("", "tools")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin = dir
+	build := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./tools/mergecheck", "./tools/servermerge", "./tools/fleet", "./tools/gameid")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
