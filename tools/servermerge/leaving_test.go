@@ -31,9 +31,9 @@ func leavingWorld(t *testing.T, file string, heroes int) {
 		"CREATE TABLE seq (name TEXT NOT NULL PRIMARY KEY, next INTEGER NOT NULL)",
 		"INSERT INTO heroes " + numbers + fmt.Sprintf("SELECT i, '%s' || i, 1 + i * 37 %% 60, 100000 + i * 7919 %% 900000, 900000 + i %% 25, strftime('%%s') - 86400 * (i * 7 %% 200) - 40000, i %% 50 = 7 FROM n", filepath.Base(file)),
 		"INSERT INTO stats " + numbers + "SELECT i, 1000000 + i FROM n",
-		"INSERT INTO items " + numbers + "SELECT i, 1 + i * 3 % 150, 90000 + i FROM n",
+		"INSERT INTO items " + numbers + fmt.Sprintf("SELECT i, 1 + i * 3 %% 150, 90000 + i * %d %% 500 FROM n", heroes),
 		"INSERT INTO spells " + numbers + "SELECT i, 70133 FROM n",
-		"INSERT INTO mail " + numbers + "SELECT i, i % 2 * 5, 1 + i * 11 % 150, i, i * 13 % 150 FROM n",
+		"INSERT INTO mail " + numbers + fmt.Sprintf("SELECT i, i %% 2 * 5, 1 + i * 11 %% 150, i, i * %d %% 150 FROM n", heroes-7),
 		"INSERT INTO seq VALUES ('item', (SELECT MAX(id) + 1 FROM items))",
 	} {
 		if _, err := db.Exec(s); err != nil {
