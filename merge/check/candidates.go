@@ -291,6 +291,9 @@ func (r OpenReader) readKeysOf(ctx context.Context, db *rules.Database, t *catal
 	if known := r.Facts.Rekeyed.KnownKeys(db, c.Table, c.Column); known != nil {
 		return &KeySet{Integers: known, hashes: NewHashes(room), words: NewHashes(room)}, nil
 	}
+	if known := r.Facts.Rekeyed.ValuesOf(db, c.Table, c.Column); known != nil && c.Class == IntegerClass && !known.Small {
+		return &KeySet{Integers: &known.Set, hashes: NewHashes(room), words: NewHashes(room)}, nil
+	}
 	set := &KeySet{Integers: new(keys.Set), hashes: NewHashes(room), words: NewHashes(room)}
 	first := len(t.Key()) > 0 && t.Key()[0] == c.Column // so that an index has the order
 	// Without the sorting form nothing is sorted, and texts are compared by it.

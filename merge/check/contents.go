@@ -11,20 +11,17 @@ import (
 	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/rules"
+	"mergesafe/merge/stream"
 )
 
 // Contents sums up all rows of a table of one world, or only some. unread says why it cannot;
 // "" if it could.
 func (r *Reader) Contents(ctx context.Context, db *rules.Database, table string, only catalog.Withheld) (sum string, rows int64, unread string, err error) {
-	names := slice.Map(db.Tables[table].Columns, func(c catalog.Column) string { return c.Name })
-	scan := catalog.Scan{Table: table, Only: only, Carry: names}
-	var all rowSum
-	s := r.Stream(db, "contents", 0, scan)
-	s.Visit = append(s.Visit, func(b *catalog.Batch) {
-		for row := range b.Len {
-			all.add(b, row)
-		}
-	})
+	if k := r.Facts.Rekeyed; k != nil && only == nil && k.Read.Sums[table][db] != nil { // summed up when the keys were read
+		return k.Read.Sums[table][db].String(), db.Rows[table], "", nil
+	}
+	s := r.Stream(db, "contents", 0, catalog.Scan{Table: table, Only: only})
+	all := sumOf(s)
 	err = s.Drain(ctx)
 	if unsupported, is := errors.AsType[*catalog.UnsupportedError](err); is {
 		return "", 0, unsupported.Error(), nil
@@ -35,16 +32,28 @@ func (r *Reader) Contents(ctx context.Context, db *rules.Database, table string,
 	return all.String(), s.Read, "", nil
 }
 
+// sumOf makes a stream sum up its rows.
+func sumOf(s *stream.Stream) *rowSum {
+	all := &rowSum{columns: slice.Map(s.DB.Tables[s.Scan.Table].Columns, func(c catalog.Column) int { return s.Carry(c.Name) })}
+	s.Visit = append(s.Visit, func(b *catalog.Batch) {
+		for row := range b.Len {
+			all.add(b, row)
+		}
+	})
+	return all
+}
+
 // rowSum is the sum of the hashes of rows, in whatever order they come. Equal
 // rows count as often as they are there.
 type rowSum struct {
 	high, low uint64
+	columns   []int  // their places in Carry
 	row       []byte // of the row at hand
 }
 
 func (s *rowSum) add(b *catalog.Batch, row int) {
 	s.row = s.row[:0]
-	for i := range b.Carry {
+	for _, i := range s.columns {
 		s.row = appendValue(s.row, b.Carry[i].At(row))
 	}
 	h := sha256.Sum256(s.row)

@@ -10,9 +10,9 @@ import (
 
 // keysApart answers a question about the key of a table without reading it again, if no value can be there twice: each
 // world keeps its own apart, as its keys of a space show or its index, and no two worlds have values in common since
-// these get new ones, in ranges that do not meet. Otherwise it returns nil.
+// these get new ones, in ranges that do not meet; or if rows of one world alone come. Otherwise it returns nil.
 func keysApart(ctx context.Context, r *Reader, q Question) (*Reading, error) {
-	apart := len(r.Facts.DBs) == 1 || r.Facts.Rekeyed.TellsApart(q.Table, q.Columns)
+	apart := len(r.Facts.DBs) == 1 || r.Facts.Same[q.Table] || r.Facts.Rekeyed.TellsApart(q.Table, q.Columns)
 	if !apart || len(r.Facts.IDColumns(q.Table)) > 0 || !r.Facts.Opts.Unshown && len(r.Facts.Opaque(q.Table)) > 0 {
 		return nil, nil // or the rows are looked into
 	}

@@ -58,6 +58,15 @@ func (k *Rekeyed) hasKey(table, column string) bool {
 	return m != nil && m.Key
 }
 
+// ValuesOf returns what is known of the numbers in a column of a database that no space has; nil if they were not read
+// with the keys.
+func (k *Rekeyed) ValuesOf(db *rules.Database, table, column string) *columnValues {
+	if k == nil || k.Read == nil {
+		return nil
+	}
+	return k.Read.Values[rules.ColumnName{Table: table, Column: column}][db]
+}
+
 // Strays returns the rows of a database that have a reference and lead to no row, as they were seen when the keys were
 // read; known is false if not all was seen. None of them leads to a row of another database: new keys lie apart, and what
 // refers to them.
@@ -82,7 +91,9 @@ type Measured struct {
 	Of   map[*rules.KeySpace]map[*rules.Database]*spaceValues
 	Rows map[*rules.MovedColumn]map[*rules.Database][]CaseRows // by case
 
-	Samples map[string]map[*rules.Database]*rowSample // of tables that may be copied
+	Samples map[string]map[*rules.Database]*rowSample              // of tables that may be copied
+	Sums    map[string]map[*rules.Database]*rowSum                 // of tables that are declared the same
+	Values  map[rules.ColumnName]map[*rules.Database]*columnValues // of numbers that no space has
 
 	Matched map[*rules.KeySpace]*MatchedRows
 }
@@ -123,7 +134,8 @@ const HeavyValues = 1 << 14
 
 func NewMeasured(m *rules.Moving, dbs ...*rules.Database) *Measured {
 	found := &Measured{Keys: make(map[rules.ColumnName]map[*rules.Database]*keys.Set), Of: make(map[*rules.KeySpace]map[*rules.Database]*spaceValues),
-		Rows: make(map[*rules.MovedColumn]map[*rules.Database][]CaseRows), Samples: make(map[string]map[*rules.Database]*rowSample)}
+		Rows: make(map[*rules.MovedColumn]map[*rules.Database][]CaseRows), Samples: make(map[string]map[*rules.Database]*rowSample), Sums: make(map[string]map[*rules.Database]*rowSum),
+		Values: make(map[rules.ColumnName]map[*rules.Database]*columnValues)}
 	for _, s := range m.Spaces {
 		found.Of[s] = make(map[*rules.Database]*spaceValues)
 		for _, db := range dbs {

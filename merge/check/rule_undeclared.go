@@ -102,7 +102,6 @@ func judgeCandidates(f *Facts, r OpenReader, candidates []Candidate, joint []str
 // judgeUndeclared says of the columns of a table which are open.
 func judgeUndeclared(ctx context.Context, f *Facts, r OpenReader, table string, read *openReading) (o Outcome, err error) {
 	closed := verdict.Result{Code: verdict.CodeReferenceUndeclared, Table: table}
-	read = read.only(func(source string) bool { return !f.Same[table] || source == f.Model().Name }) // whose rows come
 	for _, column := range read.plain {
 		o.Plain = append(o.Plain, rules.ColumnName{Table: table, Column: column})
 	}
@@ -138,20 +137,6 @@ func judgeUndeclared(ctx context.Context, f *Facts, r OpenReader, table string, 
 		o.Add(Found(closed))
 	}
 	return o, nil
-}
-
-// only is what was read of some of the databases.
-func (o *openReading) only(wanted func(source string) bool) *openReading {
-	some := *o
-	some.columns = slices.DeleteFunc(slices.Clone(o.columns), func(c *OpenColumn) bool { return !wanted(c.db.Name) })
-	some.unread = make(map[string][]verdict.Gap)
-	for column, gaps := range o.unread {
-		gaps = slices.DeleteFunc(slices.Clone(gaps), func(g verdict.Gap) bool { return !wanted(g.World) })
-		if len(gaps) > 0 {
-			some.unread[column] = gaps
-		}
-	}
-	return &some
 }
 
 // staysBehind reports whether rows of a database do not come, because those of the first world are the same.

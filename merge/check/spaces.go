@@ -83,9 +83,14 @@ func (r *spaceReader) measureComing(ctx context.Context, all *Measured) (*Measur
 		for column, rows := range all.Rows {
 			r.found.Rows[column][db] = rows[db]
 		}
+		for at, of := range all.Values {
+			if of[db] != nil {
+				takeAll(r.found.Values, map[rules.ColumnName]map[*rules.Database]*columnValues{at: {db: of[db]}})
+			}
+		}
 	}
 	coming := *all
-	coming.Rows, coming.Keys, coming.Of = r.found.Rows, r.found.Keys, maps.Clone(all.Of)
+	coming.Rows, coming.Keys, coming.Values, coming.Of = r.found.Rows, r.found.Keys, r.found.Values, maps.Clone(all.Of)
 	for s, of := range coming.Of {
 		coming.Of[s] = maps.Clone(of)
 		for db, values := range of {
@@ -126,17 +131,20 @@ func (r *spaceReader) readPasses(ctx context.Context, dbs []*rules.Database) err
 
 // takeMeasured adds the keys of another database, and what refers to them.
 func takeMeasured(m *Measured, other *Measured) {
-	for at, sets := range other.Keys {
-		maps.Copy(m.Keys[at], sets)
-	}
-	for column, rows := range other.Rows {
-		maps.Copy(m.Rows[column], rows)
-	}
-	for table, samples := range other.Samples {
-		if m.Samples[table] == nil {
-			m.Samples[table] = make(map[*rules.Database]*rowSample)
+	takeAll(m.Keys, other.Keys)
+	takeAll(m.Rows, other.Rows)
+	takeAll(m.Samples, other.Samples)
+	takeAll(m.Sums, other.Sums)
+	takeAll(m.Values, other.Values)
+}
+
+// takeAll adds what was read of another database.
+func takeAll[K comparable, V any](all, other map[K]map[*rules.Database]V) {
+	for k, of := range other {
+		if all[k] == nil {
+			all[k] = make(map[*rules.Database]V)
 		}
-		maps.Copy(m.Samples[table], samples)
+		maps.Copy(all[k], of)
 	}
 }
 
@@ -153,7 +161,7 @@ func (r *spaceReader) readTables(ctx context.Context, passes []spacePass, db *ru
 	}
 	for i, p := range passes {
 		if !r.settle(all[i], db) {
-			if all[i], err = r.readPass(ctx, spacePass{table: p.table, references: p.references}, db, db.Tables[p.table]); err != nil {
+			if all[i], err = r.readColumns(ctx, spacePass{table: p.table, references: p.references}, db, db.Tables[p.table], false); err != nil {
 				return err
 			}
 		}
@@ -235,6 +243,9 @@ func passes(m *rules.Moving, tables []string) (all []spacePass) {
 			})
 		})
 	}
+	for _, table := range tables {
+		of(table)
+	}
 	for len(rest) > 0 {
 		i := max(slices.IndexFunc(rest, ready), 0)
 		all, rest = append(all, rest[i]), slices.Delete(rest, i, i+1)
@@ -242,18 +253,25 @@ func passes(m *rules.Moving, tables []string) (all []spacePass) {
 	return all
 }
 
-// readPass reads a table of a database, and takes a sample of its rows.
+// readPass reads a table of a database, and what else is asked of its rows.
 func (r *spaceReader) readPass(ctx context.Context, p spacePass, db *rules.Database, t *catalog.Table) ([]*referenceRead, error) {
-	sampled := len(r.Facts.DBs) > 1 && len(p.keys) > 0 && mayBeCopied(r.Facts, t.Name)
-	reads, err := r.readColumns(ctx, p, db, t, sampled)
-	if _, unsupported := errors.AsType[*catalog.UnsupportedError](err); unsupported && sampled { // it may be another column
-		delete(r.found.Samples, t.Name)
+	also := len(r.Facts.DBs) > 1
+	reads, err := r.readColumns(ctx, p, db, t, also)
+	if _, unsupported := errors.AsType[*catalog.UnsupportedError](err); unsupported && also { // it may be another column
+		r.forget(t.Name)
 		reads, err = r.readColumns(ctx, p, db, t, false)
 	}
 	return reads, err
 }
 
-func (r *spaceReader) readColumns(ctx context.Context, p spacePass, db *rules.Database, t *catalog.Table, sampled bool) ([]*referenceRead, error) {
+// forget leaves out what else was asked of the rows of a table.
+func (r *spaceReader) forget(table string) {
+	delete(r.found.Samples, table)
+	delete(r.found.Sums, table)
+	maps.DeleteFunc(r.found.Values, func(at rules.ColumnName, _ map[*rules.Database]*columnValues) bool { return at.Table == table })
+}
+
+func (r *spaceReader) readColumns(ctx context.Context, p spacePass, db *rules.Database, t *catalog.Table, also bool) ([]*referenceRead, error) {
 	scan := catalog.Scan{Table: t.Name, Unsorted: true}
 	p.references = slices.DeleteFunc(slices.Clone(p.references), func(c *rules.MovedColumn) bool { return t.Column(c.Column) == nil })
 	if len(p.references) > 0 {
@@ -266,11 +284,17 @@ func (r *spaceReader) readColumns(ctx context.Context, p spacePass, db *rules.Da
 	for _, at := range p.keys {
 		r.addKeys(s, at)
 	}
-	if sampled {
-		r.addSample(s, p.keys[0].Column)
+	if also {
+		r.addValues(s)
+		if r.Facts.Same[t.Name] {
+			r.found.Sums[t.Name] = map[*rules.Database]*rowSum{db: sumOf(s)}
+		}
+		if len(p.keys) > 0 && mayBeCopied(r.Facts, t.Name) {
+			r.addSample(s, p.keys[0].Column)
+		}
 	}
 	reads := r.addReferences(s, p.references)
-	if len(p.keys)+len(reads) == 0 {
+	if len(s.Scan.Carry) == 0 { // nothing is asked
 		return nil, nil
 	}
 	if err := s.Drain(ctx); err != nil {
@@ -280,6 +304,11 @@ func (r *spaceReader) readColumns(ctx context.Context, p spacePass, db *rules.Da
 		set := r.found.Keys[at][db]
 		set.Finish()
 		r.complete[set] = true
+	}
+	for at, of := range r.found.Values {
+		if at.Table == t.Name {
+			of[db].Finish()
+		}
 	}
 	return reads, nil
 }

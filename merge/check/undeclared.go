@@ -23,8 +23,9 @@ import (
 // OpenReader reads columns that are not declared, and the keys that they may name.
 type OpenReader struct {
 	*Reader
-	Code    string          // of the rule for which it reads
-	settled map[string]bool // columns of the table that need not be read; see openAtOnce
+	Code    string                   // of the rule for which it reads
+	settled map[string]bool          // columns of the table that need not be read; see openAtOnce
+	closed  map[string][]*OpenColumn // nor these; see judgeValues
 
 	// repeats are the candidates of names with which columns of the table are compared.
 	repeats map[string][]int
@@ -113,21 +114,28 @@ func (r OpenReader) undeclared(ctx context.Context, table string) (*openReading,
 	if err != nil {
 		return nil, err
 	}
-	if r.settled, err = openAtOnce(ctx, r, table, candidates); err != nil {
+	if r.settled, r.closed, err = openAtOnce(ctx, r, table, candidates); err != nil {
 		return nil, err
 	}
 	found, err := r.UndeclaredAmong(ctx, table, candidates)
 	if err == nil {
 		found.plain = slices.Sorted(maps.Keys(r.settled))
+		for _, column := range slices.Sorted(maps.Keys(r.closed)) {
+			found.columns = append(found.columns, r.closed[column]...)
+		}
+		slices.SortStableFunc(found.columns, func(a, b *OpenColumn) int { return strings.Compare(a.column, b.column) })
 	}
 	return found, err
 }
 
-// openAtOnce returns the columns said to name nothing that the first rows of a large table show
-// to be open. Nothing but that is reported of such columns, so the other rows need not
-// be read.
-func openAtOnce(ctx context.Context, r OpenReader, table string, candidates []Candidate) (map[string]bool, error) {
-	open, first := make(map[string]bool), r.First
+// openAtOnce returns the columns said to name nothing that their values show to be open or, in a large table, its first
+// rows. Nothing but that is reported of such columns, so the other rows need not be read. Those of which no value changes
+// its meaning are closed.
+func openAtOnce(ctx context.Context, r OpenReader, table string, candidates []Candidate) (open map[string]bool, closed map[string][]*OpenColumn, err error) {
+	first := r.First
+	closed, open = r.judgeValues(table, candidates)
+	maps.DeleteFunc(open, func(column string, _ bool) bool { return !onItsWord(r.Facts, table, column) })
+	r.closed = closed
 	for db, t := range r.Facts.Having(table) {
 		if db.Rows[table] <= 2*int64(first) || staysBehind(r.Facts, db, table) {
 			continue
@@ -148,7 +156,7 @@ func openAtOnce(ctx context.Context, r OpenReader, table string, candidates []Ca
 			continue // the reading of all rows finds and reports it
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, c := range p.results() {
 			if rows, _ := c.Changed(r.Facts, candidates, func(int) bool { return true }, false); rows > 0 {
@@ -156,7 +164,7 @@ func openAtOnce(ctx context.Context, r OpenReader, table string, candidates []Ca
 			}
 		}
 	}
-	return open, nil
+	return open, closed, nil
 }
 
 // UndeclaredAmong is undeclared with the candidates given.
@@ -194,7 +202,9 @@ func undeclaredSideBySide(ctx context.Context, r OpenReader, table string, candi
 	r.UndeclaredKeys() // are there from here on
 	var dbs []*rules.Database
 	for db := range r.Facts.Having(table) {
-		dbs = append(dbs, db)
+		if !staysBehind(r.Facts, db, table) {
+			dbs = append(dbs, db)
+		}
 	}
 	parts := make([]openReading, len(dbs))
 	err := stream.SideBySide(ctx, dbs, func(ctx context.Context, db *rules.Database) (err error) {
@@ -292,10 +302,10 @@ type openScan struct {
 	own      []int // candidates that are the column itself, or are declared to name it
 	carried  int   // its place in Carry
 	reads    func(*openScan, []byte)
-	forms    []openForm           // of texts that are compared as a whole; nil if they have none
-	binaries bool                 // its values are bytes
-	covers   []func(row int) bool // rows of declared references
-	small    []int32              // fate + 1 of integers from 0 on
+	forms    []openForm         // of texts that are compared as a whole; nil if they have none
+	binaries bool               // its values are bytes
+	covered  func(row int) bool // by a declared reference
+	small    []int32            // fate + 1 of integers from 0 on
 	recent   [256]recentInteger
 	row      int      // the current one
 	length   int      // of the current value
@@ -354,7 +364,7 @@ func (r OpenReader) newOpenPass(db *rules.Database, table string, candidates []C
 	for i := range t.Columns {
 		col := &t.Columns[i]
 		others := func(c Candidate) bool { return c.Table != table || c.Column != col.Name }
-		if without[col.Name] || r.settled[col.Name] || !slices.ContainsFunc(candidates, others) || !judgesOpen(r.Facts, table, col.Name) || r.otherServers(db, table, col.Name, candidates) {
+		if without[col.Name] || r.settled[col.Name] || r.closed[col.Name] != nil || !slices.ContainsFunc(candidates, others) || !judgesOpen(r.Facts, table, col.Name) || r.otherServers(db, table, col.Name, candidates) {
 			continue
 		}
 		reads := readsAs(col, classes)
@@ -372,14 +382,7 @@ func (r OpenReader) newOpenPass(db *rules.Database, table string, candidates []C
 		if col.Kind == catalog.KindInteger {
 			p.stream.Scan.Numbers = append(p.stream.Scan.Numbers, col.Name)
 		}
-		for _, ref := range r.Facts.Declared.Role(table, col.Name).References {
-			leaves := ref.When
-			if leaves == nil || t.Column(leaves.Column) == nil {
-				continue
-			}
-			at := p.stream.Carry(leaves.Column)
-			s.covers = append(s.covers, func(row int) bool { return leaves.Holds(p.stream.Batch.Carry[at].At(row)) })
-		}
+		s.covered = coveredBy(r.Facts, p.stream, col.Name)
 		if col.Kind == catalog.KindText && !col.IsID && !unweighed[col.Name] {
 			s.forms = []openForm{}
 			for k, c := range candidates {
@@ -531,7 +534,7 @@ func (p *openPass) visit(b *catalog.Batch) {
 		}
 		for row := range b.Len {
 			value := v.At(row)
-			if value == nil || covered(s, row) {
+			if value == nil || s.covered(row) {
 				continue
 			}
 			s.read++
@@ -544,7 +547,7 @@ func (p *openPass) visit(b *catalog.Batch) {
 // visitNumbers is integer for all values of a batch.
 func visitNumbers(s *openScan, v *catalog.Vector, rows int) {
 	for row, n := range v.Numbers[:rows] {
-		if v.IsNull(row) || covered(s, row) {
+		if v.IsNull(row) || s.covered(row) {
 			continue
 		}
 		s.read++
@@ -556,16 +559,6 @@ func visitNumbers(s *openScan, v *catalog.Vector, rows int) {
 		}
 		s.count(number, digits)
 	}
-}
-
-// covered reports whether a declared reference says what the value of a row is.
-func covered(s *openScan, row int) bool {
-	for _, covers := range s.covers {
-		if covers(row) {
-			return true
-		}
-	}
-	return false
 }
 
 // count notes what becomes of the value of the current row.

@@ -18,6 +18,10 @@ type Set struct {
 	// Exact keeps every key, however far they are apart. It is set before the first.
 	Exact bool
 
+	// Small is sparse as soon as it takes more than a few hundred kilobytes, however close together its keys are. It is set
+	// before the first.
+	Small bool
+
 	// Sparse tells that only the ends are known.
 	Sparse bool
 
@@ -71,7 +75,7 @@ func (s *Set) Add(n Integer) {
 	if set.pending = append(set.pending, n.Bits); len(set.pending) == pendingValues {
 		set.flush()
 	}
-	if !s.Exact && set.n%measureEvery == 0 && !set.fits() {
+	if !s.Exact && set.n%measureEvery == 0 && !(set.fits() && (!s.Small || set.keys.GetSizeInBytes() <= smallSet/4)) {
 		s.drop()
 	}
 }
