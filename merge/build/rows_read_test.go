@@ -86,7 +86,7 @@ func TestRowsReadOnce(t *testing.T) {
 			run         func(ctx context.Context) error
 			worlds, new int
 		}{
-			// They are read with their keys, then for what is not declared, and summed up as they will be.
+			// Texts, and the rows that get new values, are read again when the offsets are known.
 			{"plan", func(ctx context.Context) (err error) {
 				p, err = planner.NewPlan(ctx, into, all, opts)
 				return err

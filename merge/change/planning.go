@@ -46,6 +46,8 @@ type Planning struct {
 	DBs  []*world.World              // the worlds
 	Rows map[string]map[string]int64 // by database and table, as counted by the check
 
+	Summed map[string]map[string]*world.Content // by database and table: rows as they are, summed up while the check read them
+
 	Report   *verdict.Report // of the check
 	Same     map[string]bool // tables that the check proved to be the same in all
 	Resolved *rules.Resolved // what the options say of the databases

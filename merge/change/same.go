@@ -33,11 +33,13 @@ func alikes(p *Planning) (all []plan.Alike) {
 
 // measureSame sums up what was proved to be the same, so that apply sees if it is not any
 // more.
-func measureSame(ctx context.Context, p *Planning) error {
+func measureSame(ctx context.Context, p *Planning) (err error) {
 	for _, a := range alikes(p) {
 		for i, s := range p.DBs {
-			c, err := sameContents(ctx, &a, p.DBs[0], s, s.On)
-			if err != nil {
+			var c world.Content
+			if summed := p.Summed[s.Name()][a.Table]; summed != nil && a.Column == "" {
+				c = *summed
+			} else if c, err = sameContents(ctx, &a, p.DBs[0], s, s.On); err != nil {
 				return err
 			}
 			if i == 0 {

@@ -39,6 +39,7 @@ func judge(ctx context.Context, p *Planner) error {
 	}
 	p.Resolved = facts.Resolved
 	p.leaveGone()
+	sumBeside(p)
 	report, err := check.Described(ctx, facts, facts.Opts.Stamp(), check.With{Rules: []check.Rule{propose.ProposalRule}})
 	if err != nil {
 		return err

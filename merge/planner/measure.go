@@ -83,6 +83,49 @@ func ranger(p *change.Planning, l *world.Layout) *world.Ranger {
 	return &world.Ranger{Size: cmp.Or(p.Opts.RangeRows, world.RangeRows)}
 }
 
+// sumBeside has rows summed up while the check reads them. That is enough for those that come as they are.
+func sumBeside(p *Planner) {
+	p.Summed = make(map[string]map[string]*world.Content)
+	for _, s := range p.DBs {
+		summed := make(map[string]*world.Content)
+		p.Summed[s.Name()] = summed
+		for i := range p.DBs[0].Known.Tables {
+			t := &p.DBs[0].Known.Tables[i]
+			l, here := world.NewLayout(p.DBs[0].Dialect, t), s.Table(t.Name)
+			if here == nil || l.Multiset() || slices.ContainsFunc(l.Columns, func(name string) bool { return here.Column(name) == nil }) {
+				continue
+			}
+			if here.Outside == "" && !l.Lists() {
+				s.ReadAside(summing(p, l, func(c *world.Content) { summed[t.Name] = c }))
+			}
+		}
+	}
+}
+
+// summing sums up the rows of a table of a world, and gives their sum to end. Of rows without a key it gives none.
+func summing(p *Planner, l *world.Layout, end func(*world.Content)) *world.Aside {
+	var c world.Content
+	var h world.Hasher
+	var divide *world.Ranger
+	keyless := false
+	a := &world.Aside{Layout: l, Sorted: true}
+	a.Begin = func() { c, divide, keyless = world.Content{}, ranger(p.Planning, l), false }
+	a.Take = func(row []any) error {
+		sum, err := h.Row(row)
+		c.Rows, c.Sum = c.Rows+1, c.Sum.Add(sum)
+		if keyless = keyless || slices.Contains(l.KeyOf(row), nil); err != nil || keyless {
+			return err
+		}
+		return divide.Add(l, row, sum)
+	}
+	a.End = func() {
+		if c.After, c.Ranges = c.Sum, divide.Ranges(); !keyless {
+			end(&c)
+		}
+	}
+	return a
+}
+
 // measureIn measures the tables of one world.
 func measureIn(ctx context.Context, p *change.Planning, database int, changes *mapping.Mapping,
 	progress func(database, table string, rows int), refuse func(plan.Refusal)) error {
@@ -95,32 +138,17 @@ func measureIn(ctx context.Context, p *change.Planning, database int, changes *m
 			continue
 		}
 		l := world.NewLayout(p.DBs[0].Dialect, p.DBs[0].Table(t.Name))
-		var divide *world.Ranger
-		if t.Combine == nil {
-			divide = ranger(p, l)
-		}
 		change := changes.Of(s.Name(), l)
 		if t.Only {
 			change = raised(p.Plan, l, change)
 		}
 		tried := newTrial(p, model, s.Name(), t, l)
-		s.On.Stayed = new(world.Content)
-		c, err := world.Contents(ctx, s.On, l, world.All, tried.of(ctx, change), divide, func(n int) error {
-			progress(s.Name(), t.Name, n)
-			return ctx.Err()
-		})
-		if null, is := errors.AsType[*world.NullKeyError](err); is {
-			refuse(plan.Refusal{Code: verdict.CodeTableUncopyable, Source: s.Name(), Table: t.Name, Reason: null.Error()})
-			c, err = world.Content{Rows: p.Rows[s.Name()][t.Name]}, nil
-		}
-		if err != nil {
+		if c := p.Summed[s.Name()][t.Name]; c != nil && change == nil && t.Combine == nil && s.On.Withheld[t.Name] == "" {
+			t.Worlds[database] = *c
+			progress(s.Name(), t.Name, int(c.Rows))
+		} else if err := measureTable(ctx, p, s, t, l, tried.of(ctx, change), &t.Worlds[database], progress, refuse); err != nil {
 			return err
 		}
-		if stays := p.Plan.StaysOf(s.Name(), t.Name); stays != nil && s.On.Stayed.Rows > 0 {
-			stays.Sum, stays.Summed = s.On.Stayed.Sum, s.On.Stayed.Rows
-		}
-		s.On.Stayed = nil
-		t.Worlds[database] = c
 		found, err := tried.end(ctx)
 		if err == nil && found == nil {
 			found, err = tryStored(ctx, s, t.Name)
@@ -133,6 +161,29 @@ func measureIn(ctx context.Context, p *change.Planning, database int, changes *m
 		}
 	}
 	return nil
+}
+
+// measureTable reads and sums up the rows of a table of one world.
+func measureTable(ctx context.Context, p *change.Planning, s *world.World, t *plan.Table, l *world.Layout, change world.Changer, c *world.Content,
+	progress func(database, table string, rows int), refuse func(plan.Refusal)) (err error) {
+	var divide *world.Ranger
+	if t.Combine == nil {
+		divide = ranger(p, l)
+	}
+	s.On.Stayed = new(world.Content)
+	*c, err = world.Contents(ctx, s.On, l, world.All, change, divide, func(n int) error {
+		progress(s.Name(), t.Name, n)
+		return ctx.Err()
+	})
+	if null, is := errors.AsType[*world.NullKeyError](err); is {
+		refuse(plan.Refusal{Code: verdict.CodeTableUncopyable, Source: s.Name(), Table: t.Name, Reason: null.Error()})
+		*c, err = world.Content{Rows: p.Rows[s.Name()][t.Name]}, nil
+	}
+	if stays := p.Plan.StaysOf(s.Name(), t.Name); err == nil && stays != nil && s.On.Stayed.Rows > 0 {
+		stays.Sum, stays.Summed = s.On.Stayed.Sum, s.On.Stayed.Rows
+	}
+	s.On.Stayed = nil
+	return err
 }
 
 // raised changes the rows of a table in which the game counts keys, after another change.

@@ -134,7 +134,7 @@ func (s *Source) plan(ctx context.Context, schema *schema, scan catalog.Scan, si
 		return nil, errors.New("a scan of no columns")
 	}
 	if sifts { // it is read to its end
-		w.aside()
+		w.aside(key)
 	}
 	w.q.statement = "SELECT " + strings.Join(w.selected, ", ") + " FROM " + s.dialect.Quote(t.name) + " AS r" + join + where(w.conditions)
 	w.sort(key)
@@ -246,8 +246,7 @@ func (w *writer) sort(key []string) {
 	switch {
 	case w.scan.Unsorted && len(key) > 0:
 		// As they are stored, so that what is found first is the same every time.
-		stored := slice.Map(key, func(name string) string { return "r." + w.s.dialect.Quote(name) })
-		q.statement += " ORDER BY " + strings.Join(stored, ", ")
+		q.statement += " ORDER BY " + strings.Join(slice.Map(key, w.stored), ", ")
 	case w.scan.Unsorted, len(w.scan.Order) == 0:
 	case len(w.orderBy) > 0:
 		q.statement += " ORDER BY " + strings.Join(w.orderBy, ", ")
@@ -257,6 +256,9 @@ func (w *writer) sort(key []string) {
 		q.statement += fmt.Sprintf(" LIMIT %d", w.scan.Most)
 	}
 }
+
+// stored is a column as it is stored.
+func (w *writer) stored(name string) string { return "r." + w.s.dialect.Quote(name) }
 
 // read selects a column, and returns its index in the columns of the query.
 func (w *writer) read(c *column, r reading) int {
