@@ -21,11 +21,11 @@ func applyWork(rows int64) []Amount {
 	return []Amount{{merge.StepCopy, rows}, {merge.StepIndex, rows}, {merge.StepFinish, rows}}
 }
 
-// VerifyWork: the new database is read, and the worlds; then the rules judge the result.
+// VerifyWork: the worlds are read; then the rules read the new database, and judge it.
 func VerifyWork(p *merge.Plan) []Amount { return verifyWork(p.Rows()) }
 
 func verifyWork(rows int64) []Amount {
-	return []Amount{{merge.StepVerify, 2 * rows}, {stepCount, rows}, {merge.StepResult, 2 * rows}}
+	return []Amount{{merge.StepVerify, rows}, {merge.StepResult, 2 * rows}}
 }
 
 // Part is a kind of work of a merge: which part of all of it, and its stage. Those of an earlier stage are done when it begins.
@@ -55,9 +55,6 @@ type nature struct {
 	rests          float64 // how often it usually rests in 1000 rows
 }
 
-// stepCount is what a server does before the result is judged: it counts rows. It never says so.
-const stepCount = "count"
-
 var natures = map[string]nature{
 	merge.StepCheck:   {3, 3, 0, false, 0.5},
 	merge.StepMeasure: {3, 3, 1, false, 0.5},
@@ -65,8 +62,7 @@ var natures = map[string]nature{
 	merge.StepIndex:   {1, 1, 2, true, 0},
 	merge.StepFinish:  {1.5, 1, 3, true, 0},
 	merge.StepVerify:  {1.6, 3.2, 4, false, 0.5},
-	stepCount:         {0.4, 0, 5, true, 0},
-	merge.StepResult:  {1, 1, 6, false, 0},
+	merge.StepResult:  {1, 1, 5, false, 0},
 }
 
 // Meter says how long work still takes. The zero Meter is ready; it is not for several
