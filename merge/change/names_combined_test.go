@@ -17,7 +17,7 @@ import (
 // player's.
 func twoNames(t *testing.T, e worldtest.Engine) (all []world.Database, opts planner.PlanOptions) {
 	t.Helper()
-	for i, players := range [][]string{{"Aria u1", "Bob u2", "Cleo u3"}, {"Robert u2", "Aria u4", "Aria2 u1", "Bob u5", "Dora u6"}} {
+	for i, players := range [][]string{{"Aria u1", "Bob u2", "Cleo u3", "Eve u7"}, {"Robert u2", "Aria u4", "Aria2 u1", "Bob u5", "Dora u6", "Eve u7"}} {
 		d := e.Fresh(t, fmt.Sprint("s", i+1))
 		worldtest.Exec(t, d, "CREATE TABLE pl (id INTEGER NOT NULL PRIMARY KEY, uuid VARCHAR(9) NOT NULL UNIQUE, name VARCHAR(20) NOT NULL UNIQUE)",
 			"CREATE TABLE seen (uuid VARCHAR(9) NOT NULL PRIMARY KEY, name VARCHAR(20) NOT NULL UNIQUE, gold INTEGER NOT NULL)",
@@ -45,30 +45,35 @@ func twoNames(t *testing.T, e worldtest.Engine) (all []world.Database, opts plan
 func TestNamesOfCombinedRows(t *testing.T) {
 	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
 		for _, c := range []struct{ formula, players, mail string }{
-			{"first", "[[1 u1 Aria] [2 u2 Bob] [3 u3 Cleo] [1002 u4 Aria.s2] [1004 u5 Bob.s2] [1005 u6 Dora]]",
-				"[[100 nobody] [101 Aria] [102 Bob] [103 Cleo] [200 nobody] [201 Bob] [202 Aria.s2] [203 Aria] [204 Bob.s2] [205 Dora]]"},
-			{"last", "[[1 u1 Aria2] [2 u2 Robert] [3 u3 Cleo] [1002 u4 Aria] [1004 u5 Bob] [1005 u6 Dora]]",
-				"[[100 nobody] [101 Aria2] [102 Robert] [103 Cleo] [200 nobody] [201 Robert] [202 Aria] [203 Aria2] [204 Bob] [205 Dora]]"},
+			{"first", "[[1 u1 Aria] [2 u2 Bob] [3 u3 Cleo] [4 u7 Eve] [1002 u4 Aria.s2] [1004 u5 Bob.s2] [1005 u6 Dora]]",
+				"[[100 nobody] [101 Aria] [102 Bob] [103 Cleo] [104 Eve] [200 nobody] [201 Bob] [202 Aria.s2] [203 Aria] [204 Bob.s2] [205 Dora] [206 Eve]]"},
+			{"last", "[[1 u1 Aria2] [2 u2 Robert] [3 u3 Cleo] [4 u7 Eve] [1002 u4 Aria] [1004 u5 Bob] [1005 u6 Dora]]",
+				"[[100 nobody] [101 Aria2] [102 Robert] [103 Cleo] [104 Eve] [200 nobody] [201 Robert] [202 Aria] [203 Aria2] [204 Bob] [205 Dora] [206 Eve]]"},
 		} {
 			all, opts := twoNames(t, e)
 			if c.formula == "last" {
 				opts.Check.Tables[0].Columns["name"] = "last"
 				opts.Check.Tables = append(opts.Check.Tables, rules.TablePolicy{Tables: []string{"pl"}, Policy: rules.PolicyCombine, Columns: map[string]string{"name": "last"}})
 			}
+			count := int64(0)
+			opts.Report = func(r *verdict.Report) { count = r.Renames }
 			p, into := worldtest.PlanOf(t, e, all, opts)
+			if count != 4 { // Aria and Bob, in two tables
+				t.Errorf("the check counts %d renames", count)
+			}
 			worldtest.MustApply(t, p, into, all)
 			if proof := worldtest.Verified(t, p, into, all); proof.Verdict == verdict.Fail {
 				t.Errorf("%+v", proof)
 			}
 			db := worldtest.Pool(t, into)
 			defer db.Close()
-			seen := strings.NewReplacer("1 u1 ", "u1 10 ", "2 u2 ", "u2 10 ", "3 u3 ", "u3 5 ", "1002 u4 ", "u4 5 ", "1004 u5 ", "u5 5 ", "1005 u6 ", "u6 5 ").Replace(c.players)
+			seen := strings.NewReplacer("1 u1 ", "u1 10 ", "2 u2 ", "u2 10 ", "3 u3 ", "u3 5 ", "[4 u7 Eve] ", "", "1002 u4 ", "u4 5 ", "1004 u5 ", "u5 5 ", "1005 u6 Dora]]", "u6 5 Dora] [u7 10 Eve]]").Replace(c.players)
 			for query, want := range map[string]string{
 				"SELECT id, uuid, name FROM pl ORDER BY id":                                              c.players,
 				"SELECT uuid, gold, name FROM seen ORDER BY uuid":                                        seen,
 				"SELECT id, receiver FROM mail ORDER BY id":                                              c.mail,
 				"SELECT COUNT(*) FROM mail WHERE receiver <> sender_name":                                "[[0]]",
-				"SELECT COUNT(*) FROM mail AS m JOIN pl ON pl.id = m.sender AND pl.name = m.sender_name": "[[8]]",
+				"SELECT COUNT(*) FROM mail AS m JOIN pl ON pl.id = m.sender AND pl.name = m.sender_name": "[[10]]",
 			} {
 				if got := fmt.Sprint(worldtest.ReadCell(t, db, query)); got != want {
 					t.Errorf("%s: %s:\n%s\nwant\n%s", c.formula, query, got, want)

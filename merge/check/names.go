@@ -87,7 +87,7 @@ func (r *Reader) toldApart(ctx context.Context, q Question, streams []*stream.St
 	}
 	var all []names
 	for _, to := range r.Facts.Opts.Renames {
-		if len(q.Columns) > 1 && to.Table == q.Table && slices.Contains(q.Columns, to.Column) { // alone it is settled as a whole
+		if len(q.Columns) > 1 && to.Table == q.Table && slices.Contains(q.Columns, to.Column) && r.Facts.Combined[q.Table] == nil { // alone it is settled as a whole
 			none, value := r.Facts.Declared.NoNames(to.Table, to.Column), valueOf(to.Column, streams)
 			all = append(all, names{to.Column, func(at stream.Position) bool { return !none.Has(value(at)) }})
 		}
