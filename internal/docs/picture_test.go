@@ -23,11 +23,11 @@ var shown = []struct {
 }{
 	{"mergecheck s1 s2", []string{`PASS  merging s1 and s2 is safe`}},
 	{"servermerge plan -into new -o plan.json s1 s2", []string{
-		`READY  .*`, `New keys: .*`, `  s2  \+ 1,000`, `  refers .*`, `  items\.owner .*`, `  mail\.sender .*`, `.*"Aria" becomes.*`,
+		`READY  .*`, `  space .*`, `.* s2 +250 .*chars.*`, `  refers .*`, `  items\.owner .*`, `  mail\.sender .*`, `.*Aria.*Aria\.s2.*`,
 	}},
 	{"servermerge apply plan.json", []string{`DONE  .* with 1 rename`}},
 	{"servermerge open plan.json", []string{
-		`DONE  [^;]*`, `  PASS  mapped back to old keys.*`, `  PASS  references .*`, `Point the game server .*`,
+		`DONE  [^;]*`, `  PASS +mapped back to old keys.*`, `  PASS +references .*`, `Point the game server .*`,
 	}},
 	{"servermerge whois new chars 1007", []string{`chars 7 of s2 became 1007`}},
 	{"servermerge undo plan.json", []string{`DONE  [^;]*`}},
