@@ -23,7 +23,8 @@ var shown = []struct {
 }{
 	{"mergecheck s1 s2", []string{`PASS  merging s1 and s2 is safe`}},
 	{"servermerge plan -into new -o plan.json s1 s2", []string{
-		`READY  .*`, `  space .*`, `.* s2 +250 .*chars.*`, `  refers .*`, `  items\.owner .*`, `  mail\.sender .*`, `.*Aria.*Aria\.s2.*`,
+		`READY  .*`, `New keys:`, `  space .*`, `.* s2 +250 .*chars.*`, `References to them`, `  refers .*`, `  items\.owner .*`, `  mail\.sender .*`,
+		`New values: .*`, `  world .*`, `.*Aria\.s2.*`,
 	}},
 	{"servermerge apply plan.json", []string{`DONE  .* with 1 rename`}},
 	{"servermerge open plan.json", []string{
