@@ -81,7 +81,7 @@ func Documented(code string) Code {
 	return codes[slices.IndexFunc(codes, func(c Code) bool { return c.Code == code })]
 }
 
-// codes is the table of all codes: the source of -codes and of its page of documentation. Its order is that of [Codes].
+// codes is the table of all codes: the source of -codes. Its order is that of [Codes].
 var codes = []Code{
 	{
 		Code:       CodeWorldTwice,

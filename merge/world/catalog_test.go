@@ -192,10 +192,8 @@ func TestCatalogMariaDB(t *testing.T) {
 // What MySQL tells in its own way: no widths of integers, expressions in brackets, JSON as a type.
 func TestCatalogMySQL(t *testing.T) {
 	t.Parallel()
+	servertest.Needs(t, servertest.MySQL)
 	w := newServerWorld(t)
-	if servertest.OnMariaDB(t) {
-		t.Skip("only on MySQL: see TestCatalogMariaDB")
-	}
 	w.exec(t,
 		"CREATE TABLE parents (id BINARY(10) PRIMARY KEY, name VARCHAR(32) NOT NULL UNIQUE, note TEXT COLLATE utf8mb4_bin, extra JSON)",
 		"CREATE TABLE children (n BIGINT UNSIGNED PRIMARY KEY AUTO_INCREMENT, parent BINARY(10), CONSTRAINT up FOREIGN KEY (parent) REFERENCES parents (id))",
