@@ -1,7 +1,6 @@
 package check
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,11 +41,9 @@ type cellRead struct {
 	shift  keys.Shift
 }
 
-// read reads the cells, gives their keys the values that they will have, and notes what is
+// visit makes a stream look at the cells, give their keys the values that they will have, and note what is
 // wrong.
-func (p *cellPass) read(ctx context.Context, r *Reader, code string, t *catalog.Table) error {
-	carry := t.RowKey([]string{p.at.Column})
-	s := r.Stream(p.db, code, len(carry), catalog.Scan{Table: t.Name, Carry: slices.Clip(carry), Unsorted: true})
+func (p *cellPass) visit(r *Reader, s *stream.Stream) {
 	var all []*cellRead
 	for _, ref := range p.refs {
 		all = append(all, &cellRead{ref, Leaves(ref, s), CellsOf(ref.Cells, s), shiftIn(r.Facts.Rekeyed, p.db, p.at, ref)})
@@ -70,7 +67,6 @@ func (p *cellPass) read(ctx context.Context, r *Reader, code string, t *catalog.
 			}
 		}
 	})
-	return s.Drain(ctx)
 }
 
 // row reads one row.
