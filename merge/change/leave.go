@@ -24,7 +24,7 @@ func leaveContents(ctx context.Context, s *plan.Stays, first, of *world.World, o
 	error) {
 	only := *job.Fork(on, 1)
 	defer only.Close()
-	only.Withheld = map[string]string{s.Table: "NOT " + s.SQL(of.Dialect.Quote)}
+	only.Withheld, only.Sifted = map[string]string{s.Table: "NOT " + s.SQL(of.Dialect.Quote)}, nil
 	l := world.NewLayout(first.Dialect, first.Table(s.Table))
 	l.Key = nil // a sum needs no order
 	c, err := world.Contents(ctx, &only, l, world.All, nil, nil, func(int) error { return ctx.Err() })

@@ -174,17 +174,9 @@ func TestLeaveRefused(t *testing.T) {
 			f(o, d)
 		})
 	}
-	ofLog := func(gone rules.Gone) func(o *rules.Options, d *rules.Declarations) {
-		return func(_ *rules.Options, d *rules.Declarations) {
-			d.Plain = slices.DeleteFunc(d.Plain, func(s string) bool { return s == "log.hero" })
-			d.References = append(d.References, rules.DeclaredReference{At: []string{"log.hero"}, To: []string{"hero.guid"}, Gone: gone})
-		}
-	}
 	for want, f := range map[string]func(o *rules.Options, d *rules.Declarations){
-		"log has no key in w0, so its rows could not be told apart by the proof":      ofLog(rules.GoneDrop),
-		"log has no key in w0, so its rows could not be told apart by the proof and ": ofLog(rules.GoneNone),
-		"log has no key in every world, by which the rows that stay":                  where("log", "n = 7"),
-		"no world has a table \"heros\"":                                              where("heros", "1 = 1"),
+		"log has no key in every world, by which the rows that stay": where("log", "n = 7"),
+		"no world has a table \"heros\"":                             where("heros", "1 = 1"),
 		"leave hero in rules.toml:7: where: \"lvl\" is no column": func(o *rules.Options, _ *rules.Declarations) {
 			o.Leave = []rules.Leave{{Table: "hero", Where: "lvl < 3", File: "rules.toml", Line: 7}}
 		},

@@ -10,6 +10,7 @@ import (
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/plan"
 	"mergesafe/merge/rules"
+	"mergesafe/merge/world"
 )
 
 // maxFollowing is how many rows may follow the renames of one column: each is recorded
@@ -95,6 +96,9 @@ func (p *renaming) follow(ctx context.Context, n *plan.NamePolicy, col *catalog.
 		if f.To.Table != n.Table || f.To.Column != n.Column {
 			continue
 		}
+		if f.Why == "" {
+			f.Why = p.twice(f)
+		}
 		if f.Why != "" && homes.any() {
 			p.RefuseValues(f.Table, "%s", f.Why)
 			continue
@@ -119,9 +123,27 @@ func (p *renaming) follow(ctx context.Context, n *plan.NamePolicy, col *catalog.
 			p.RefuseValues(f.Table, "its column %s has to be unique, alone or with others, and has one name as %q and as %q: write it in one way", f.Column, a, b)
 			continue
 		}
+		if t := p.DBs[0].Table(f.Table); len(found) > 0 && t.Key() == nil {
+			p.Plan.Keyless = append(p.Plan.Keyless, plan.KeylessName{Table: f.Table, Column: f.Column, When: f.When()})
+		}
 		p.Plan.Renames = append(p.Plan.Renames, found...)
 	}
 	return nil
+}
+
+// twice says why the rows of a table without a key cannot follow by a column that names rows of two kinds: what follows
+// is found by the old name, and that may be one of each.
+func (p *renaming) twice(f *rules.NameReference) string {
+	t, n := p.DBs[0].Table(f.Table), 0
+	for i := range p.followers {
+		if p.followers[i].Table == f.Table && p.followers[i].Column == f.Column {
+			n++
+		}
+	}
+	if n < 2 || t == nil || t.Key() != nil {
+		return ""
+	}
+	return fmt.Sprintf("the table has no key, and its column %s has names of several kinds: give it a key, or leave the rows of the other worlds behind", f.Column)
 }
 
 // spelled returns two ways in which rows of one world have a name in a column that is unique, alone or with others, and
@@ -161,7 +183,8 @@ func (p *renaming) followersIn(ctx context.Context, db int, f *rules.NameReferen
 	names := f.Carry()
 	scan := catalog.Scan{Table: f.Table, Order: []catalog.Order{{Column: f.Column, Collation: col.Collation}},
 		Carry: append(names, model.Key()...), Unsorted: true, SkipNull: true}
-	var unclear []string // the first name of several rows
+	var unclear []string          // the first name of several rows
+	seen := make(map[string]bool) // names in a table without a key: one rename is for all rows
 	unique := p.unique(model, f.Column)
 	for b, err := range s.Scan(ctx, scan) {
 		if err != nil {
@@ -183,12 +206,21 @@ func (p *renaming) followersIn(ctx context.Context, db int, f *rules.NameReferen
 				continue
 			}
 			text, err := nameKeyText(model, values[len(names):])
+			if model.Key() == nil {
+				text, err = world.EncodeKey([]any{string(values[0])})
+			}
 			if err != nil {
 				return nil, err
 			}
 			if h.absorbed && unique {
 				p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("the column %s has to be unique, alone or with others, and names %q, who is %q in another world, so that two rows might become the same: give that row of %s one name in both before the merge", f.Column, h.name, h.rename.New, f.To.Table)})
 				return nil, nil
+			}
+			if model.Key() == nil {
+				if seen[text] {
+					continue
+				}
+				seen[text] = true
 			}
 			r := *h.rename
 			r.Table, r.Column, r.Key, r.Old = f.Table, f.Column, text, string(values[0])

@@ -79,7 +79,7 @@ func renameAll(ctx context.Context, p *renaming) error {
 			return rules.Unsuitable("%s: %s.%s is %s and can never name a row of %s, whose key %s is %s: want the column that holds that key",
 				c.What(), c.Table, c.Key, key.Type, c.OfTable, ofKey.Name, ofKey.Type)
 		}
-		if why := p.Resolved.Unchangeable(c.Table, c.Column); why != "" {
+		if why := p.Resolved.Unfollowing(c.Table, c.Column); why != "" {
 			p.RefuseValues(c.Table, "%s", why)
 			continue
 		}

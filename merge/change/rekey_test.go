@@ -160,39 +160,6 @@ func TestRekeyOfWorldsApart(t *testing.T) {
 	})
 }
 
-// In a table without a key all values of a column move or none, and the plan says how to
-// leave it behind. If a column has no room, that is the first reason.
-func TestRekeyWithoutKey(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		all := worldtest.OldGame(t, e, "s1", "s2")
-		for _, d := range all {
-			worldtest.Exec(t, d, "CREATE TABLE loot (item INT NOT NULL, kind INT NOT NULL)", "INSERT INTO loot VALUES (3, 1), (3, 1)")
-		}
-		opts := planner.PlanOptions{Check: worldtest.OldRules()}
-		opts.Check.Rules[0].References = append(opts.Check.Rules[0].References, rules.DeclaredReference{At: []string{"loot.item"}, To: []string{"items.id"},
-			When: &rules.When{Column: "kind", Is: []string{"1"}}, Others: rules.OthersPlain})
-		opts.Check.Rules[0].Plain = append(opts.Check.Rules[0].Plain, "loot.kind")
-		reasons := func() []string {
-			p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, opts)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var reasons []string
-			for _, r := range p.Refusals {
-				reasons = append(reasons, r.String())
-			}
-			return reasons
-		}
-		if got := reasons(); len(got) != 1 || !strings.HasSuffix(got[0], `[[merge.table]] tables = ["loot"], policy = "skip"`) {
-			t.Errorf("%q", got)
-		}
-		opts.Check.Rekey.Spaces[0].Max = 100
-		if got := reasons(); len(got) == 0 || !strings.Contains(got[0], "there is no room") {
-			t.Errorf("%q", got)
-		}
-	})
-}
-
 // A value that moves from below 2^63 to above is the same number to the plan, to the copy and
 // to the proof: drivers deliver the two in different types.
 func TestKeysMoveBeyondInt64(t *testing.T) {

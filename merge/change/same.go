@@ -59,7 +59,7 @@ func sameContents(ctx context.Context, a *plan.Alike, first, s *world.World, on 
 	}
 	only := *job.Fork(on, 1)
 	defer only.Close()
-	only.Withheld = nil
+	only.Withheld, only.Sifted = nil, nil
 	if a.Column != "" {
 		kept := rules.KeptRows{Table: a.Table, Column: a.Column, Keys: a.Keys}
 		only.Withheld = map[string]string{a.Table: "NOT " + kept.SQL(s.Dialect.Quote)}

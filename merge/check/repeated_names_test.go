@@ -105,9 +105,9 @@ func TestNamesThatCannotFollow(t *testing.T) {
 		db.Rows["characters"][0]["name"] = "Bob"
 		db.Rows["bounties"] = []mergetest.Row{{"who": "Bob"}}
 	}
-	r := find(mustCheck(t, rules.Options{Renames: []rules.RenamedColumn{{Table: "characters", Column: "name"}},
+	r := find(mustCheck(t, rules.Options{Renames: []rules.RenamedColumn{{Table: "characters", Column: "name"}, {Table: "bounties", Column: "who"}},
 		Rules: []rules.Declarations{{References: []rules.DeclaredReference{{At: []string{"bounties.who"}, To: []string{"characters.name"}}}}}}, a, b), verdict.CodeReferenceAmbiguous, "bounties", "")
-	if len(r) != 1 || r[0].Verdict != verdict.Fail || !strings.HasSuffix(r[0].Message, "; they cannot follow the new names of [[merge.name]]: the table has no key, so its rows cannot be renamed; declared plain, the column keeps its names") {
+	if len(r) != 1 || r[0].Verdict != verdict.Fail || !strings.HasSuffix(r[0].Message, "; they cannot follow the new names of [[merge.name]]: the column who has a [[merge.name]] of its own, and cannot be renamed along with characters.name; declared plain, the column keeps its names") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -153,13 +153,6 @@ func TestKeysGetNewValues(t *testing.T) {
 		"an offset in somebody's way": {func(o *rules.Options, _, _ *mergetest.Database) {
 			o.Rekey.Spaces = []rules.Space{{Keys: []string{"heroes.id"}, Offsets: map[string]uint64{"b": 7}}}
 		}, []string{"key-space heroes heroes.id"}},
-		"a reference for some rows": {func(o *rules.Options, a, b *mergetest.Database) {
-			addTable(catalog.Table{Name: "tips", Columns: []catalog.Column{number("about"), number("kind")}}, func(*mergetest.Database) []mergetest.Row {
-				return []mergetest.Row{{"about": int64(1), "kind": int64(1)}, {"about": int64(770_001), "kind": int64(2)}}
-			})(o, a, b)
-			o.Rules[0].References = append(o.Rules[0].References[:1:1], rules.DeclaredReference{At: []string{"tips.about"}, To: []string{"heroes.id"}, When: &rules.When{Column: "kind", Is: []string{"1"}}})
-			o.Rules[0].Plain = append(o.Rules[0].Plain, "tips.kind")
-		}, []string{"table-uncopyable tips"}}, // it has no key
 		"a counter in a row": {seq, []string{"key-counter seq next", "reference-undeclared seq next"}},
 		"a counter that is declared": {func(o *rules.Options, a, b *mergetest.Database) {
 			seq(o, a, b)

@@ -66,8 +66,13 @@ func uncopyable(f *Facts, t *catalog.Table) (reasons []string) {
 			because("it refers to rows of %q, which is not copied: leave out both or neither", r.ToTable)
 		}
 	}
-	for column := range f.NewNames(t.Name) {
-		if why := f.Unchangeable(t.Name, column); why != "" && t.Key() != nil {
+	for _, n := range f.Opts.Renames {
+		if why := f.Unchangeable(t.Name, n.Column); why != "" && n.Table == t.Name {
+			because("%s", why)
+		}
+	}
+	for _, c := range f.Opts.Copies {
+		if why := f.Unfollowing(t.Name, c.Column); why != "" && c.Table == t.Name {
 			because("%s", why)
 		}
 	}
@@ -93,27 +98,6 @@ func unidentified(f *Facts, t *catalog.Table) (reasons []string) {
 			because("it has no key and %q refers to it, so a reference does not identify a row: %s",
 				other.Name, otherwise)
 		}
-	}
-	for _, s := range f.Severed {
-		if s.Table == t.Name && s.Gone == rules.GoneNone {
-			because("it has no key, and references by %s are to be cleared, so an undo could not identify its "+
-				"rows: %s, or let them stay behind: gone = %q in the [[check.reference]] to %s",
-				s.Column, otherwise, rules.GoneDrop, s.To)
-		}
-	}
-	if f.Rekeyed != nil && f.Rekeyed.Report.Moves() {
-		for _, c := range f.Rekeyed.Report.Columns {
-			some := slices.ContainsFunc(c.Cases,
-				func(of verdict.RekeyedCase) bool { return of.When != nil || of.Format != "" })
-			if col := t.Column(c.Column); c.Table == t.Name && (some || col != nil && col.Kind != catalog.KindInteger) {
-				because("it has no key, and only some values of %s get new ones, or they are texts, so an undo "+
-					"could not identify its rows: %s", c.Column, otherwise)
-			}
-		}
-	}
-	for range f.NewNames(t.Name) {
-		because("it has no key, so its rows cannot be renamed: %s", otherwise)
-		break
 	}
 	return reasons
 }

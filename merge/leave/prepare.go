@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"mergesafe/internal/naming"
-	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/keys"
 	"mergesafe/merge/rules"
@@ -337,12 +336,6 @@ func (l *Leaving) addEdge(r *reference) error {
 		return err
 	}
 	l.edges = append(l.edges, &edge{follows, rules.RowKey{Columns: follows.Columns(), Kinds: to.Kinds}, to, none, says})
-	for db, of := range l.f.Having(r.Table) {
-		if says != "" && of.Key() == nil {
-			return fmt.Errorf("%s has no key in %s, so its rows could not be told apart by the proof and by an undo: give it a key, or let all "+
-				"of it stay behind: [[merge.table]] tables = [%s], policy = \"skip\"", r.Table, db.Name, printable.TOML(r.Table))
-		}
-	}
 	if says == rules.GoneDrop && l.f.Same[r.Table] {
 		return fmt.Errorf("%s is the same in every world (policy %q): none of its rows can stay behind", r.Table, rules.PolicySame)
 	}

@@ -6,20 +6,22 @@ import (
 
 	"mergesafe/merge/keys"
 	"mergesafe/merge/plan"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/world"
 )
 
 // Renamer changes rows as the renames of a plan say.
 type Renamer struct {
-	byKey  map[renamed]map[string]*plan.Rename // by the key of the row
-	copies []plan.NameCopy
+	byKey   map[renamed]map[string]*plan.Rename // by the key of the row
+	copies  []plan.NameCopy
+	keyless []plan.KeylessName
 }
 
 // renamed is a column that has renames.
 type renamed struct{ world, table, column string }
 
 func newRenamer(p *plan.Plan) *Renamer {
-	r := &Renamer{byKey: make(map[renamed]map[string]*plan.Rename), copies: p.Copies}
+	r := &Renamer{byKey: make(map[renamed]map[string]*plan.Rename), copies: p.Copies, keyless: p.Keyless}
 	for i := range p.Renames {
 		n := &p.Renames[i]
 		at := renamed{n.Source, n.Table, n.Column}
@@ -37,12 +39,21 @@ func (r *Renamer) Of(w string, l *world.Layout) world.Changer {
 	var changes []columnRenames
 	for i, name := range l.Columns {
 		if to := r.byKey[renamed{w, l.Table, name}]; to != nil {
-			changes = append(changes, columnRenames{i, l.Key, to})
+			changes = append(changes, columnRenames{column: i, key: l.Key, to: to})
 		}
 	}
 	for _, c := range r.copies {
 		if to := r.byKey[renamed{w, c.OfTable, c.OfColumn}]; to != nil && c.Table == l.Table {
-			changes = append(changes, columnRenames{slices.Index(l.Columns, c.Column), []int{slices.Index(l.Columns, c.Key)}, to})
+			changes = append(changes, columnRenames{column: slices.Index(l.Columns, c.Column), key: []int{slices.Index(l.Columns, c.Key)}, to: to})
+		}
+	}
+	for _, k := range r.keyless {
+		if to := r.byKey[renamed{w, k.Table, k.Column}]; to != nil && k.Table == l.Table {
+			one := columnRenames{column: slices.Index(l.Columns, k.Column), to: to, when: k.When}
+			if one.key = []int{one.column}; k.When != nil {
+				one.on = slices.Index(l.Columns, k.When.Column)
+			}
+			changes = append(changes, one)
 		}
 	}
 	if changes == nil {
@@ -92,6 +103,8 @@ type columnRenames struct {
 	column int
 	key    []int // the columns with that key
 	to     map[string]*plan.Rename
+	when   *rules.When // of the rows; nil: all
+	on     int         // the column of the condition
 }
 
 // of returns what becomes of the value in a row; nil if it stays.
@@ -100,7 +113,7 @@ func (c *columnRenames) of(row []any) (*plan.Rename, error) {
 	for i, k := range c.key {
 		values[i] = row[k]
 	}
-	if slices.Contains(values, nil) {
+	if slices.Contains(values, nil) || c.when != nil && !c.when.Holds(world.Printed(row[c.on])) {
 		return nil, nil
 	}
 	key, err := world.EncodeKey(values)

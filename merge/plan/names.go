@@ -93,6 +93,13 @@ func Renamed(policies []NamePolicy) (all []rules.RenamedColumn) {
 	return all
 }
 
+// KeylessName is a column of a table without a key whose values follow a name, in all rows or those that When covers.
+type KeylessName struct {
+	Table  string      `json:"table"`
+	Column string      `json:"column"`
+	When   *rules.When `json:"when,omitempty"`
+}
+
 // MaxRenames is how many values of one column may be renamed: the database
 // compares all of them in one statement.
 const MaxRenames = 100_000

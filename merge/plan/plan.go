@@ -80,6 +80,9 @@ type Plan struct {
 	// Copies are columns that are renamed along.
 	Copies []NameCopy `json:"copies,omitempty"`
 
+	// Keyless are columns of tables without a key that name rows by a name. Their Renames are by the old name.
+	Keyless []KeylessName `json:"keyless,omitempty"`
+
 	// Lacks are the rights to write that the account of the plan does not have, by
 	// database, as far as the server shows them: "s1: INSERT on players". Apply needs
 	// them. They are not part of ID.

@@ -36,7 +36,7 @@ func Measure(ctx context.Context, p *change.Planning) error {
 		}
 	}
 	changes, n := mapping.NewMapping(p.Plan, p.Opts.Check.Codecs), min(job.DefaultParallel, len(databases))
-	if refused(p, verdict.CodeCellFormat) { // not every cell can be given new keys
+	if refused(p, verdict.CodeCellFormat) || refused(p, verdict.CodeKeySpace) { // not every cell can be given new keys
 		changes.Rekeying = nil
 	}
 	refuse := func(r plan.Refusal) {

@@ -29,9 +29,6 @@ func TestPlanRefuses(t *testing.T) {
 			options planner.PlanOptions
 			want    string
 		}{
-			{name: "no primary key, and renamed along", both: []string{"CREATE TABLE p (" + id + ", v VARCHAR(9) UNIQUE)", "CREATE TABLE t (p INTEGER, v VARCHAR(9))"},
-				first: []string{"INSERT INTO p VALUES (1, 'x')"}, other: []string{"INSERT INTO p VALUES (2, 'x')", "INSERT INTO t VALUES (2, 'x')"}, want: "its rows cannot be renamed",
-				options: planner.PlanOptions{Names: []plan.NamePolicy{{Table: "p", Column: "v", MaxLength: 9}}, Copies: []plan.NameCopy{{Table: "t", Column: "v", Key: "p", OfTable: "p", OfColumn: "v"}}}},
 			{name: "not verified", both: []string{"CREATE TABLE t (" + id + ", v BLOB)"}, other: []string{"INSERT INTO t VALUES (1, 'x')"}, want: verdict.CodeColumnOpaque},
 			{name: "no table", both: []string{"CREATE TABLE z (" + id + ")"}, other: []string{"CREATE TABLE t (" + id + ")", "INSERT INTO t VALUES (1)"}, want: verdict.CodeSchemaTable},
 			{name: "a column that is not there", first: []string{"CREATE TABLE t (" + id + ")"}, other: []string{"CREATE TABLE t (" + id + ", v INTEGER)", "INSERT INTO t VALUES (1, 2)"}, want: verdict.CodeSchemaColumn},

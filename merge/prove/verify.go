@@ -251,30 +251,43 @@ func explain(r *job.Run, ctx, soft context.Context, t *plan.Table, proof *eviden
 // were copied: one of several equal rows is as good as another.
 func gone(ctx context.Context, r *job.Run, table int) (n int64, err error) {
 	t := &r.Plan.Tables[table]
-	l, came := r.Layouts[t.Name], make(map[string]int64)
+	l, came := r.Layouts[t.Name], make(map[world.Sum]int64) // by the sum of a row
+	var h world.Hasher
 	for i, w := range r.Worlds {
 		if t.Worlds[i].Rows == 0 {
 			continue
 		}
-		of, err := world.Identities(ctx, w, l, r.Changes.Moves(w.Name, l), nil)
-		if err != nil {
-			return 0, err
-		}
-		// The sum comes last, so that the rows counted were those of the plan.
-		now, err := world.ContentsOfMultiset(ctx, w, l, nil, func(int) error { return nil })
-		if want := t.Worlds[i]; err == nil && (now.Rows != want.Rows || now.Sum != want.Sum || world.Total64(of) != want.Rows) {
+		var now world.Content
+		change := r.Changes.Of(w.Name, l)
+		err := world.Every(ctx, w, l, func(row []any) error {
+			old, err := h.Row(row)
+			if err == nil {
+				_, err = change.Row(row)
+			}
+			if err != nil {
+				return err
+			}
+			now.Rows, now.Sum = now.Rows+1, now.Sum.Add(old)
+			is, err := h.Row(row)
+			came[is]++
+			return err
+		})
+		if want := t.Worlds[i]; err == nil && (now.Rows != want.Rows || now.Sum != want.Sum) {
 			err = &record.ChangedError{Database: w.Name, Table: l.Table, Rows: now.Rows, Want: want.Rows}
 		}
 		if err != nil {
 			return 0, err
 		}
-		for is, rows := range of {
-			came[is] += rows
-		}
 	}
-	there, err := world.Identities(ctx, r.New, l, nil, came)
-	for is, rows := range came {
-		n += max(0, rows-there[is])
+	err = world.Every(ctx, r.New, l, func(row []any) error {
+		is, err := h.Row(row)
+		if came[is] > 0 {
+			came[is]--
+		}
+		return err
+	})
+	for _, rows := range came {
+		n += rows
 	}
 	return n, err
 }

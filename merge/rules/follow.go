@@ -113,8 +113,11 @@ func cannotFollow(f *Resolved, ref *Ref) string {
 		return fmt.Sprintf("%s.%s refers to the column %s, of which some rows are renamed along with %s.%s: let it refer to that one",
 			others[0].Table, catalog.ColumnList(others[0].Columns), at.Column, ref.ToTable, ref.ToColumns[0])
 	}
-	return f.Unchangeable(at.Table, at.Column)
+	return f.Unfollowing(at.Table, at.Column)
 }
+
+// When is the condition for the rows; nil for all.
+func (r *NameReference) When() *When { return r.ref.When }
 
 // Carry are the columns of a row that [NameReference.Names] reads, Column first.
 func (r *NameReference) Carry() []string {

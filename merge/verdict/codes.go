@@ -319,7 +319,7 @@ var codes = []Code{
 	},
 	{
 		Code:       CodeTableUncopyable,
-		Meaning:    "a merge cannot copy the rows of a table as they are, or an undo could not take them out again",
+		Meaning:    "a merge cannot copy the rows of a table as they are",
 		Counts:     "reasons",
 		Action:     "change the table or the rules, as the reasons say",
 		Unverified: "see why it could not be told",

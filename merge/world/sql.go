@@ -57,8 +57,6 @@ type Layout struct {
 	Key     []int    // none for a multiset
 
 	Numbers []*numbering // of the columns that are compared by a number; nil: none
-
-	Identity string // of a multiset: the expression that tells its rows apart
 }
 
 // NewLayout returns the layout of a table that has no key, or one of columns that
@@ -89,9 +87,6 @@ func NewLayout(d Dialect, t *catalog.Table) *Layout {
 	}
 	if slices.Contains(l.Key, -1) { // the database generates a part of it
 		l.Key = nil
-	}
-	if l.Multiset() {
-		l.Identity = d.identity(t)
 	}
 	return l
 }
