@@ -10,12 +10,12 @@ import (
 	"mergesafe/merge/rules"
 )
 
-// absorbed is a row that becomes one with another, which gives the name.
-type absorbed struct{ row, into named }
+// joined is a row that becomes one with another, which gives the name.
+type joined struct{ row, into named }
 
-// absorbed returns the rows of a table that is combined whose names do not come: of those with one key, the first world
+// joinedRows returns the rows of a table that is combined whose names do not come: of those with one key, the first world
 // that has it gives the name, or the last one, as the formula of the column says. A row without a name is left out.
-func (p *renaming) absorbed(ctx context.Context, n *plan.NamePolicy, t *catalog.Table) (all []absorbed, err error) {
+func (p *renaming) joinedRows(ctx context.Context, n *plan.NamePolicy, t *catalog.Table) (all []joined, err error) {
 	c := p.Resolved.Combined[n.Table]
 	if c == nil {
 		return nil, nil
@@ -51,16 +51,16 @@ func (p *renaming) absorbed(ctx context.Context, n *plan.NamePolicy, t *catalog.
 				return nil, err
 			}
 			if i > 0 && r.Carry[0] != nil {
-				all = append(all, absorbed{group[i], group[0]})
+				all = append(all, joined{group[i], group[0]})
 			}
 		}
 	}
 	return all, nil
 }
 
-// absorb plans that rows of all worlds which become one have one name, so that what names them follows. called are the new
+// nameJoined plans that rows of all worlds which become one have one name, so that what names them follows. called are the new
 // names of rows.
-func (p *renaming) absorb(n *plan.NamePolicy, all []absorbed, called map[rowOf]string, homes namesakes) {
+func (p *renaming) nameJoined(n *plan.NamePolicy, all []joined, called map[rowOf]string, homes namesakes) {
 	none := p.Resolved.Declared.NoNames(n.Table, n.Column)
 	for _, a := range all {
 		name, renamed := called[a.into.rowOf]
@@ -77,6 +77,6 @@ func (p *renaming) absorb(n *plan.NamePolicy, all []absorbed, called map[rowOf]s
 			continue
 		}
 		homes.add([]named{a.row})
-		homes.rename(a.row, p.renameOf(n, a.row, name)).absorbed = true
+		homes.rename(a.row, p.renameOf(n, a.row, name)).joined = true
 	}
 }

@@ -96,12 +96,18 @@ func TestNamesOfCombinedRowsRefused(t *testing.T) {
 				t.Errorf("%s %s: %v", column, formula, err)
 			}
 		}
+		worldtest.Exec(t, all[0], "UPDATE pl SET name = '' WHERE uuid = 'u2'")
+		p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, opts)
+		if err != nil || !strings.Contains(fmt.Sprint(p.Refusals), `the row that is "Robert" in "s2" has no name in "s1"`) {
+			t.Errorf("%v, %v", p.Refusals, err)
+		}
+		worldtest.Exec(t, all[0], "UPDATE pl SET name = 'Bob' WHERE uuid = 'u2'")
 		for _, d := range all {
 			worldtest.Exec(t, d, "CREATE TABLE friends (account VARCHAR(20) NOT NULL, companion VARCHAR(20) NOT NULL, PRIMARY KEY (account, companion))")
 		}
 		worldtest.Exec(t, all[1], "INSERT INTO friends VALUES ('Robert', 'Dora')")
 		opts.Check.Rules = append(opts.Check.Rules, rules.Declarations{References: []rules.DeclaredReference{{At: []string{"friends.account", "friends.companion"}, To: []string{"pl.name"}}}})
-		p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, opts)
+		p, err = planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, opts)
 		if err != nil || len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, `names "Robert", who is "Bob" in another world`) {
 			t.Errorf("%v, %v", p.Refusals, err)
 		}

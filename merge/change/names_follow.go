@@ -23,9 +23,9 @@ type namesakes map[int]map[string][]*home
 
 // home is a row that others may name, and its rename; none if it keeps its name.
 type home struct {
-	name     string
-	rename   *plan.Rename
-	absorbed bool // it becomes one with a row of another world, and gets the name of that
+	name   string
+	rename *plan.Rename
+	joined bool // it becomes one with a row of another world, and gets the name of that
 }
 
 func (n namesakes) add(group []named) {
@@ -212,7 +212,7 @@ func (p *renaming) followersIn(ctx context.Context, db int, f *rules.NameReferen
 			if err != nil {
 				return nil, err
 			}
-			if h.absorbed && unique {
+			if h.joined && unique {
 				p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("the column %s has to be unique, alone or with others, and names %q, who is %q in another world, so that two rows might become the same: give that row of %s one name in both before the merge", f.Column, h.name, h.rename.New, f.To.Table)})
 				return nil, nil
 			}

@@ -121,15 +121,12 @@ func (p *renaming) renameIn(ctx context.Context, n *plan.NamePolicy, t *catalog.
 	}
 	var losers []named
 	homes := make(namesakes)
-	absorbed, err := p.absorbed(ctx, n, t)
-	if err != nil {
-		return err
-	}
+	joined, err := p.joinedRows(ctx, n, t)
 	without := make(map[rowOf]bool) // their names do not come
-	for _, a := range absorbed {
-		without[a.row.rowOf] = true
+	for _, j := range joined {
+		without[j.row.rowOf] = true
 	}
-	err = p.sameNames(ctx, n, t, func(group []named) {
+	take := func(group []named) {
 		if group = slices.DeleteFunc(group, func(row named) bool { return without[row.rowOf] }); len(group) < 2 {
 			return
 		}
@@ -144,7 +141,10 @@ func (p *renaming) renameIn(ctx context.Context, n *plan.NamePolicy, t *catalog.
 		})
 		losers = append(losers, group[1:]...)
 		homes.add(group)
-	})
+	}
+	if err == nil {
+		err = p.sameNames(ctx, n, t, take)
+	}
 	if unsupported, ok := errors.AsType[*catalog.UnsupportedError](err); ok {
 		p.RefuseValues(n.Table, "the values of %s cannot be compared: %v", n.Column, unsupported)
 		return nil
@@ -177,7 +177,7 @@ func (p *renaming) renameIn(ctx context.Context, n *plan.NamePolicy, t *catalog.
 			return err
 		}
 	}
-	p.absorb(n, absorbed, called, homes)
+	p.nameJoined(n, joined, called, homes)
 	return p.follow(ctx, n, t.Column(n.Column), homes)
 }
 

@@ -119,6 +119,8 @@ func keyAction(f *Facts, table string) string {
 			strings.Join(rules.Qualified(table, undeclared), ", "), verdict.ProposeRules)
 	case countsByItself(f, table):
 		return "if each world counts these keys by itself, let the merge give them new values: declare each in a [[merge.space]], and what refers to it (" + verdict.ProposeRules + ")"
+	case len(model.Key()) == 1 && model.Column(model.Key()[0]).Kind == catalog.KindText:
+		return newNames(table, model.Key()[0]) + fmt.Sprintf("; or, if rows with one key are the same thing, combine them: [[merge.table]] tables = %s, policy = \"combine\"", printable.TOMLList([]string{table}))
 	}
 	return verdict.Documented(verdict.CodeKeyCollision).Action
 }

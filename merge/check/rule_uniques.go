@@ -59,6 +59,11 @@ func uniqueTask(f *Facts, table string, u rules.Unique) Task {
 	}}
 }
 
+// newNames says how to let the merge give new names.
+func newNames(table, column string) string {
+	return fmt.Sprintf("let the merge give new names: [[merge.name]] at = %s, template = \"{name}.{source}\"", printable.TOML(rules.Place(table, column)))
+}
+
 func judgeUnique(f *Facts, table string, u rules.Unique, read *Reading) Outcome {
 	result := verdict.Result{
 		Code: verdict.CodeUniqueCollision, Table: table, Subject: catalog.ColumnList(u.Columns), Columns: u.Columns,
@@ -76,8 +81,7 @@ func judgeUnique(f *Facts, table string, u rules.Unique, read *Reading) Outcome 
 	if why := result.ResolveByRenaming(f.Resolved, read.OneKey); why != "" {
 		result.Message += "; [[merge.name]] cannot resolve it: " + why
 	} else if _, model := f.ModelOf(table); model != nil && len(u.Columns) == 1 && model.Column(u.Columns[0]).Kind == catalog.KindText {
-		action = fmt.Sprintf("let the merge give new names: [[merge.name]] at = %s, template = \"{name}.{source}\"; or rename all but one of each, with every column that repeats the name",
-			printable.TOML(rules.Place(table, u.Columns[0])))
+		action = newNames(table, u.Columns[0]) + "; or rename all but one of each, with every column that repeats the name"
 	}
 	if result.Alike = f.Alike[table] && result.Count > 0; result.Alike {
 		action = "declare the table the same if it is the game's own data; otherwise " + cmp.Or(action, verdict.Documented(result.Code).Action)

@@ -77,6 +77,9 @@ rekey = true
 	{verdict.CodeKeyCollision, "a key that nobody declared", []string{
 		"CREATE TABLE guild (id BIGINT NOT NULL PRIMARY KEY, name TEXT)", "INSERT INTO guild VALUES (3, 'a%d'), (4, 'b%d')",
 	}, ""},
+	{verdict.CodeKeyCollision, "a plate of a car that is a key", []string{
+		"CREATE TABLE car (plate VARCHAR(30) NOT NULL PRIMARY KEY, model TEXT)", "INSERT INTO car VALUES ('AB 12', 'a%d'), ('XY 7', 'b%d')",
+	}, ""},
 	{verdict.CodeKeyCounter, "a counter in a row", []string{
 		"CREATE TABLE hero (id INTEGER NOT NULL PRIMARY KEY, level INTEGER)", "CREATE TABLE seq (name TEXT NOT NULL PRIMARY KEY, next_id INTEGER NOT NULL)",
 		"INSERT INTO hero VALUES (1, 300), (2, 300), (77, 300)", "INSERT INTO seq VALUES ('hero', 78)",
