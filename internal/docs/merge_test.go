@@ -94,12 +94,13 @@ func tools(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bin = dir
-	build := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./tools/mergecheck", "./tools/servermerge", "./tools/fleet", "./tools/gameid")
+	build := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "./tools/mergecheck", "./tools/servermerge", "./tools/fleet", "./tools/gameid")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
+		os.RemoveAll(dir)
 		t.Fatalf("%v\n%s", err, out)
 	}
+	bin = dir
 	return bin
 }
 
