@@ -62,6 +62,9 @@ func TestFullDisks(t *testing.T) {
 			t.Errorf("%v: %v", cause, got)
 		}
 	}
+	if got := sqldb.Translate(faulty.SQLiteError(sqlite3.SQLITE_IOERR_SHMSIZE)); got.Error() != "the disk is full" {
+		t.Errorf("the number of an error is for nobody: %v", got)
+	}
 }
 
 // What a database answers of the words and the values of a query is told from everything that may

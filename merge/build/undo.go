@@ -65,7 +65,7 @@ type Undone struct {
 // If it is interrupted, the same call resumes, as with [Apply]. It returns a result beside an
 // error too, unless it could not read the record.
 //
-// Without a record of the merge nothing is dropped, and the fences decide. If there are none, nothing is to be undone:
+// Without a record of the merge nothing is dropped, and the fences decide. If there are none, there is nothing to undo:
 // the error is [record.ErrNoMerge]. If they say that the game was let in, the new database is gone or under another
 // name: that is a [*record.RefusedError] unless Force is set.
 func Undo(ctx context.Context, plan *plan.Plan, into world.Database, worlds []world.Database, opts UndoOptions) (*Undone, error) {
@@ -245,7 +245,7 @@ func worldsThere(ctx context.Context, u *undo) error {
 		if err != nil || there && !missing {
 			return "", err
 		}
-		return fmt.Sprintf("its database or tables are gone, so %s has the only rows of it, and is not dropped: restore the database, then run undo again", u.New.Name), nil
+		return fmt.Sprintf("its database or tables are missing, so %s has its only rows, and is not dropped: restore the database, then run undo again", u.New.Name), nil
 	})
 	if err != nil {
 		return err
@@ -259,7 +259,7 @@ func fencesThere(ctx context.Context, u *undo) error {
 		if there, err := world.Exists(ctx, d); err != nil || there {
 			return "", err
 		}
-		return "its database is gone, and with it what its fence says: restore it, then run undo again", nil
+		return "its database is missing, and its fence with it: restore it, then run undo again", nil
 	})
 }
 
@@ -284,7 +284,7 @@ func (u *undo) nothing(ctx context.Context) error {
 	ends := []undoAction{{"lifting the fences", func(ctx context.Context, u *undo) error { return LiftFences(ctx, u.Run) }}}
 	switch {
 	case say == "":
-		return fmt.Errorf("merge: %w: there is no database %q of the merge %s, and no world has its fence: nothing is to be undone", record.ErrNoMerge, u.New.Name, u.Plan.ID)
+		return fmt.Errorf("merge: %w: there is no database %q of the merge %s, and no world has its fence: there is nothing to undo", record.ErrNoMerge, u.New.Name, u.Plan.ID)
 	case say == record.StateOpening && !u.force:
 		return u.each(ctx, []undoAction{{"looking at the fences", func(ctx context.Context, u *undo) error { return Lost(ctx, u.Run, "undo") }}})
 	case say == record.StateOpening:

@@ -62,7 +62,7 @@ func (r *runner) planOf(ctx context.Context, j *job) (*merge.Plan, error) {
 
 // planGone is the error of a merge that has begun, or may have, and has no plan any more.
 func (b *Book) planGone(merge string) error {
-	return fmt.Errorf("its plan is gone: put back %s, without which the merge can be neither completed nor undone", b.PlanFile(merge))
+	return fmt.Errorf("its plan is missing: restore %s, without which the merge can be neither completed nor undone", b.PlanFile(merge))
 }
 
 // write writes a file in the folder of the plans: all of it, or none.

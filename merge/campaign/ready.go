@@ -359,7 +359,7 @@ func (n *preflight) weighRoom() {
 			continue
 		}
 		slices.SortFunc(d.merges, printable.Natural)
-		n.problem("", "", "the disk of %s has %s free, and the merges %s may need %s: make room, take merges out of the campaign, or write room = %q under [campaign] if you know better",
+		n.problem("", "", "the disk of %s has %s free, and the merges %s may need %s: free some space, take merges out of the campaign, or write room = %q under [campaign] if you know better",
 			printable.Text(d.folder), printable.Bytes(d.free), printable.List(d.merges, ", ", 10), printable.Bytes(d.bytes), ByHand)
 	}
 }

@@ -115,7 +115,7 @@ func run(
 		return nil, err
 	}
 	if r.lost {
-		r.opts.Warn("the state of the campaign was lost, and with it what was skipped and undone: such merges are planned as all others are, and carried out by the next apply, unless they are left out again: " + r.opts.Command("skip", "WORLD"))
+		r.opts.Warn("the state of the campaign was lost, and with it which merges were skipped or undone: the next apply carries them out too, unless they are skipped again: " + r.opts.Command("skip", "WORLD"))
 	}
 	r.rest.Go(func() { r.watch(context.WithoutCancel(ctx)) })
 	r.rest.Go(func() { r.notify(ctx) })

@@ -159,7 +159,7 @@ func (l limits) next(waiting, running []*job, paused bool, now time.Time) (at in
 	switch {
 	case fits:
 	case !retry.IsZero():
-		why = fmt.Sprintf("until %s, to try again what stopped", clock(retry))
+		why = fmt.Sprintf("until %s, then tries again what stopped", clock(retry))
 	case l.Window != nil:
 		if !now.Before(opens) { // what is left takes too long for the rest of this window
 			opens, _ = l.Window.Next(closes)

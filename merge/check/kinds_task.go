@@ -80,8 +80,8 @@ func result(s *Split, table string, ref *rules.Ref) verdict.Result {
 		result.Next = append(result.Next, verdict.ReferenceLine(r))
 	}
 	if len(rest) > 0 {
-		result.Next = append(result.Next, fmt.Sprintf("where %s is %s: a [[check.reference]] of their own; or, if they name nothing, others = \"plain\" in one of these; mergecheck -explain %s shows what keys the values are",
-			s.By, catalog.Few(rest), declared.At[0]))
+		result.Next = append(result.Next, fmt.Sprintf("for rows in which %s is %s: another [[check.reference]]; or, if they name nothing, others = \"plain\" in one of these; mergecheck -explain %s shows which keys the values match",
+			s.By, catalog.Enumerated(rest), declared.At[0]))
 	}
 	return result
 }

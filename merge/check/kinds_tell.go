@@ -275,7 +275,7 @@ func (w *KindRows) judge(by string, groups map[string]*group) *Split {
 	if names != "" {
 		names = " (perhaps " + names + ")"
 	}
-	s.Evidence = fmt.Sprintf("where %s is %s, it seems to name something else%s: %s; elsewhere %s", by, catalog.Few(slice.Map(s.Other, printable.Text)), names, others, named)
+	s.Evidence = fmt.Sprintf("if %s is %s, it seems to name something else%s: %s; otherwise %s", by, catalog.Enumerated(slice.Map(s.Other, printable.Text)), names, others, named)
 	return s
 }
 

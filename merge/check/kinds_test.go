@@ -141,7 +141,7 @@ func TestTwoKinds(t *testing.T) {
 				switch r := judged(); {
 				case !c.two && r != nil:
 					t.Errorf("%+v", r)
-				case c.two && (r == nil || r.Verdict != verdict.NotVerified || !strings.Contains(r.Message, "where etype is 4, it seems to name something else")):
+				case c.two && (r == nil || r.Verdict != verdict.NotVerified || !strings.Contains(r.Message, "if etype is 4, it seems to name something else")):
 					t.Errorf("%+v", r)
 				}
 				if r := judged(verdict.CodeReferenceTwoKinds + ":guild_log.hero2"); c.two && (r == nil || !r.Allowed) {
@@ -232,7 +232,7 @@ func TestTwoKindsOfOneWorld(t *testing.T) {
 		if r := found["hero2"]; isItem && !slices.Contains(r.Next, other) || strings.Contains(strings.Join(r.Next, ""), rules.OthersPlain) {
 			t.Errorf("what to do: %q, want %s", r.Next, other)
 		}
-		if r, ok := found["hero2"]; ok != isItem || ok && !strings.Contains(r.Message, "where etype is 4, it seems to name something else (perhaps items.id): ") {
+		if r, ok := found["hero2"]; ok != isItem || ok && !strings.Contains(r.Message, "if etype is 4, it seems to name something else (perhaps items.id): ") {
 			t.Errorf("items %t: %+v", isItem, found)
 		}
 	}

@@ -161,7 +161,7 @@ func wanted(body io.Reader) (merge string, err error) {
 		}
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return "", cmp.Or(err, errors.New("it goes on after its value"))
+		return "", cmp.Or(err, errors.New("there is more after its value"))
 	}
 	return fields["merge"], nil
 }

@@ -38,7 +38,7 @@ func refuseAgain(ctx context.Context, p *Planner) error {
 				}
 				if same, rows := sameRows(p.Plan, i, &old, j); 2*same > rows {
 					p.refuse(plan.Refusal{Place: plan.PlaceServers, Code: verdict.CodeWorldMerged, Source: now.Name, Reason: fmt.Sprintf(
-						"the merge %s brought this world here already, as %q: %s of its %s are in tables that are exactly as they were then, and all would come a second time; leave it out, or undo that merge first; if it is another world that began with the same rows: -allow %s",
+						"the merge %s brought this world here already, as %q: %s of its %s are in tables that are exactly as they were then, and would be copied a second time; leave it out, or undo that merge first; if it is another world that began with the same rows: -allow %s",
 						old.ID, then.Name, printable.Number(same), printable.Count(rows, "row", "rows"), verdict.CodeWorldMerged)})
 				}
 			}

@@ -90,7 +90,7 @@ func (p *Planner) stays(t *catalog.Table) (why string) {
 		return why
 	}
 	if p.Same[t.Name] {
-		return "it is the same in every world, as the check found: that of the first one comes"
+		return "it is the same in every world, as the check found: only the first world's rows are copied"
 	}
 	return ""
 }

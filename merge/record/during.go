@@ -71,7 +71,7 @@ func (m *Manifest) HoldState(ctx context.Context, want State, only bool) error {
 }
 
 func (m *Manifest) takenUp() error {
-	return fmt.Errorf("%w: another apply has begun since, and goes on with the merge %s", ErrBusy, m.ID)
+	return fmt.Errorf("%w: another apply has begun since, and continues the merge %s", ErrBusy, m.ID)
 }
 
 // TakeUp makes this process the one that fills the tables. What an earlier one writes from then on is refused

@@ -235,7 +235,7 @@ func (c *Check) sentence() sentence {
 	results, allowed := int64(len(r.Results)), int64(len(c.Allowed))
 	checks := printable.Count(results, "check", "checks")
 	if r.Incomplete != "" {
-		s := fmt.Sprintf(": %s. %s came to an end", r.Incomplete, checks)
+		s := fmt.Sprintf(": %s. %s completed", r.Incomplete, checks)
 		if len(c.Failed) > 0 {
 			s += ", and " + number(c.Failed) + " of them failed"
 		}

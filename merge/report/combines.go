@@ -19,7 +19,7 @@ func combineWords(p *merge.Plan, t *merge.Table) string {
 	words := fmt.Sprintf("%s rows in several worlds: %s part of others; %s",
 		printable.Count(c.Keys, "key has", "keys have"), printable.Count(c.Combined, "row becomes", "rows become"), own)
 	if c.Matched {
-		words = fmt.Sprintf("%s of the same thing in several worlds (match), and the first of their rows comes as it is: %s; %s",
+		words = fmt.Sprintf("%s of the same thing in several worlds (match), and the first of their rows is copied unchanged: %s; %s",
 			printable.Count(c.Keys, "key is", "keys are"), printable.Count(c.Combined, "row stays behind", "rows stay behind"), own)
 	}
 	if c.When != nil {
@@ -61,7 +61,7 @@ func provedCombines(p *merge.Plan, proof *merge.Proof) Section {
 	s.Head = append(s.Head, "verdict")
 	for _, c := range proof.Combines {
 		s.Words = append(s.Words, fmt.Sprintf("%s: %s: each column of %s is as its formula says, %s", c.Table, c.Verdict,
-			printable.Count(c.Keys, "key", "keys"), printable.Count(c.Copied, "row that came is as it was", "rows that came are as they were")))
+			printable.Count(c.Keys, "key", "keys"), printable.Count(c.Copied, "copied row is unchanged", "copied rows are unchanged")))
 		for _, column := range c.Columns {
 			if column.Wrong > 0 {
 				s.Items = append(s.Items, fmt.Sprintf("%s.%s is not its %s in the rows of %s", c.Table, column.Column, column.Formula, printable.Count(column.Wrong, "key", "keys")))

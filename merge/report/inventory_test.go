@@ -90,7 +90,7 @@ func TestInventoryNarrow(t *testing.T) {
 				t.Errorf("%d columns: no %s in %q", width, want, heads)
 			}
 		}
-		if !strings.Contains(b.String(), "Left out for want of room: Peak, ") {
+		if !strings.Contains(b.String(), "Left out to fit the screen: Peak, ") {
 			t.Errorf("%d columns: it does not say what is left out", width)
 		}
 	}

@@ -38,7 +38,7 @@ func (v *Inventory) WriteText(w io.Writer, o TextOptions) error {
 		t.line(0, "Since: "+since)
 	}
 	if len(left) > 0 {
-		t.line(0, "Left out for want of room: "+strings.Join(left, ", ")+" (-csv has them)")
+		t.line(0, "Left out to fit the screen: "+strings.Join(left, ", ")+" (-csv has them)")
 	}
 	v.schemas(t)
 	if t.isLong() {

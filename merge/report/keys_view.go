@@ -73,7 +73,7 @@ func matchedWords(s *verdict.RekeyedSpace) string {
 	case s.By != nil:
 		words = fmt.Sprintf("%s: rows with the same value of %s are the same thing, and get the key that it has already (match): ", s.Name, s.By)
 	case s.From != nil:
-		words = fmt.Sprintf("%s: moves as %s does by the plan %s (map), SHA-256 %.16s: ", s.Name, s.From.Space, s.From.File, s.From.Digest)
+		words = fmt.Sprintf("%s: gets new keys as %s does in the plan %s (map), SHA-256 %.16s: ", s.Name, s.From.Space, s.From.File, s.From.Digest)
 	default:
 		return ""
 	}

@@ -65,7 +65,7 @@ func suchAs(keys []string) string {
 
 // Judging says how long the server of a world has judged a condition.
 func Judging(world, condition string, took time.Duration) string {
-	return fmt.Sprintf("%s has judged for %s: %.60s", world, took.Round(time.Second), condition)
+	return fmt.Sprintf("the server of %s has evaluated for %s: %.60s", world, took.Round(time.Second), condition)
 }
 
 // took says how long a condition took.

@@ -155,7 +155,7 @@ func sampleOutcomes() map[string]ended {
 	all := map[string]ended{
 		"DONE":   {sampleOutcome(), "apply", "merging s1, s2 and s3 into the new database new: new is made, of 1,333,907 rows, with 3 renames, in 2m0s"},
 		"FAIL":   {sampleProof(), "verify", "new is not what was planned"},
-		"UNDONE": {sampleUndo(), "undo -force", "new was dropped; nothing in s1, s2 and s3 changed except counters and marks: they continue above what was given in new"},
+		"UNDONE": {sampleUndo(), "undo -force", "new was dropped; nothing in s1, s2 and s3 changed except counters and marks, which continue after the keys used in new"},
 	}
 	proof := func(judged verdict.Verdict, ending Ending) *Outcome {
 		o := sampleProof()
@@ -181,7 +181,7 @@ func sampleOutcomes() map[string]ended {
 	all["RESTORED"] = ended{restored, "undo", "nothing was changed now"}
 	fences := sampleUndo()
 	fences.Forced, fences.Undone = false, &merge.Undone{NoRecord: true, Lifted: sampleUndo().Undone.Lifted}
-	all["FENCES"] = ended{fences, "undo", "the fences were lifted; of the merge nothing is left"}
+	all["FENCES"] = ended{fences, "undo", "the fences were lifted; nothing of the merge is left"}
 	others := sampleUndo()
 	others.Forced, others.Undone = false, &merge.Undone{Others: []string{"VIEW mine"}}
 	all["OTHERS"] = ended{others, "undo", "all that the merge made in new was dropped; no row of s1, s2 and s3 was written"}
@@ -269,7 +269,7 @@ func TestOutcomeJSON(t *testing.T) {
   },
   "view": {
     "word": "DONE",
-    "sentence": "new was dropped; nothing in s1, s2 and s3 changed except counters and marks: they continue above what was given in new",
+    "sentence": "new was dropped; nothing in s1, s2 and s3 changed except counters and marks, which continue after the keys used in new",
     "sections": [
       {
         "id": "notes",

@@ -320,14 +320,14 @@ func (v *View) proved(o *Outcome, place, worlds string) {
 		v.note(printable.Text(u.String()))
 	}
 	for _, d := range o.Proof.Differing {
-		v.note("made in another way: " + printable.Text(d))
+		v.note("made differently: " + printable.Text(d))
 	}
 	if o.Command == "open" {
 		v.Sentence += ", and stays closed"
 		v.Then("To drop it and let the worlds start again:", o.Then.Undo)
 		return
 	}
-	v.Then("If it is open and the game has played there since, that is among the differences. If it is not open, open will not open it. To drop it and let the worlds start again:", o.Then.Undo)
+	v.Then("If it is open, the differences include what was played there since. If it is not, open refuses it. To drop it and let the worlds start again:", o.Then.Undo)
 }
 
 func (v *View) opened(o *Outcome, place, worlds string) {
@@ -371,13 +371,13 @@ func (v *View) undone(o *Outcome, place, worlds string) {
 	u := o.Undone
 	written := fmt.Sprintf("no row of %s was written", worlds)
 	if u.Raised {
-		written = fmt.Sprintf("nothing in %s changed except counters and marks: they continue above what was given in %s", worlds, place)
+		written = fmt.Sprintf("nothing in %s changed except counters and marks, which continue after the keys used in %s", worlds, place)
 	}
 	switch {
 	case u.NoRecord && u.Raised:
-		v.Sentence = fmt.Sprintf("the fences were lifted, though %s is gone with all that was played there; counters and marks of the worlds continue above what may have been given there", place)
+		v.Sentence = fmt.Sprintf("the fences were lifted, although %s is lost with all that was played there; counters and marks of the worlds continue after the keys that may have been used there", place)
 	case u.NoRecord:
-		v.Sentence = "the fences were lifted; of the merge nothing is left"
+		v.Sentence = "the fences were lifted; nothing of the merge is left"
 	case u.Kept:
 		v.Sentence = fmt.Sprintf("%s is empty again, as it was before the merge; %s", place, written)
 	case u.Dropped:
@@ -408,7 +408,7 @@ func LaterMerge(p *merge.Plan, state merge.State) string {
 	if state != merge.StateOpening && state != merge.StateOpen || len(p.Worlds[0].Servers) > 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s keeps no registry, so undo cannot tell whether a later merge was made of it: if one was, undo that one first",
+	return fmt.Sprintf("%s keeps no registry, so undo cannot see whether a later merge used it: if one did, undo that one first",
 		printable.Text(p.New.Name))
 }
 

@@ -120,7 +120,7 @@ var codes = []Code{
 		Code:       CodeWorldReplica,
 		Meaning:    "a database is on a replica that is behind its primary",
 		Counts:     "databases",
-		Action:     "name the primary; if it is gone for good, let the replica apply all that it received, and make it a server of its own (STOP REPLICA; RESET REPLICA ALL)",
+		Action:     "name the primary; if it is lost for good, let the replica apply all that it received, and make it a server of its own (STOP REPLICA; RESET REPLICA ALL)",
 		Unverified: "name the primary; or stop the game, wait until the replica has caught up, and allow it",
 	},
 	{
@@ -135,12 +135,12 @@ var codes = []Code{
 		Meaning:    "the keys of a world cannot get new values: a column is too narrow, an offset conflicts with other keys, or a value is not a number",
 		Counts:     "columns or values that prevent it",
 		Action:     "give the column a larger type in all databases, or choose other offsets",
-		Unverified: "see why the values could not be read",
+		Unverified: "the reasons say why the values could not be read",
 	},
 	{
 		Code:       CodeKeyNobody,
 		Meaning:    "values of a reference may mean no row, and would get new values as if they were keys",
-		Unverified: "declare that these values name no row (none), or that they are keys of rows that are gone (dangling)",
+		Unverified: "declare that these values name no row (none), or that their rows were deleted (dangling)",
 	},
 	{
 		Code:       CodeKeyUndeclared,
@@ -159,7 +159,7 @@ var codes = []Code{
 		Meaning:    "a primary key occurs more than once, as the first world compares keys",
 		Counts:     "distinct keys",
 		Action:     "do not merge; find out why both databases have the same key",
-		Unverified: "make the key readable and comparable, as the reasons say: give rows with NULL in it a value, and check again when no process writes to the table. A key of which only some values move may be allowed: while it is merged, the database itself refuses two rows with one key",
+		Unverified: "make the key readable and comparable, as the reasons say: give rows with NULL in it a value, and check again when no process writes to the table. You may allow a key of which only some values change: the database itself refuses two rows with one key",
 	},
 	{
 		Code:       CodeServerUnlisted,
@@ -215,17 +215,17 @@ var codes = []Code{
 	},
 	{
 		Code:       CodeCounterFull,
-		Meaning:    "a table whose keys the database counts up has no number left for the next row after the merge, or fewer than the worlds have given so far",
+		Meaning:    "a table with AUTO_INCREMENT has no number left for the next row after the merge, or fewer than the worlds have used so far",
 		Counts:     "counters without a number",
 		Action:     "give the column a larger type in all databases, or the rows with the largest keys smaller ones, before the merge",
-		Unverified: "give the column a larger type in all databases, or the rows with the largest keys smaller ones; or make sure that the numbers that are left last",
+		Unverified: "give the column a larger type in all databases, or the rows with the largest keys smaller ones; or make sure that the remaining numbers suffice",
 	},
 	{
 		Code:       CodeKeyWorld,
 		Meaning:    "keys carry the server of another world, or two databases have keys of the same world",
 		Counts:     "rows with such keys",
 		Action:     "find out where these rows come from, and give them keys of their world, before the merge",
-		Unverified: "see why the keys could not be read",
+		Unverified: "the reasons say why the keys could not be read",
 	},
 	{
 		Code:       CodeTableDiffers,
@@ -258,20 +258,20 @@ var codes = []Code{
 	{
 		Code:       CodeReferenceNone,
 		Meaning:    "rows reference keys, and a rule says that these name no row (none); after a merge they could point to the wrong row",
-		Unverified: "remove the values from none, or choose other offsets; if they name no row all the same, allow the code for the column",
+		Unverified: "remove the values from none, or choose other offsets; if they still name no row, allow the code for the column",
 		OneColumn:  true,
 	},
 	{
 		Code:       CodeReferenceTwoKinds,
-		Meaning:    "a reference seems to name different things in different rows: where another column has certain values, many match no row of their own database, and do in another",
-		Unverified: "say in which rows the reference names what (when), and what the others are; if all rows name the same, allow the code for the column",
+		Meaning:    "a reference seems to name different things in different rows: if another column has certain values, many match no row of their own database but one of another",
+		Unverified: "declare with when which rows name what; if all rows name the same thing, allow the code for the column",
 		OneColumn:  true,
 	},
 	{
 		Code:       CodeCellFormat,
-		Meaning:    "cells do not have the format declared for the keys in them, or have no room for new keys",
+		Meaning:    "cells do not have the format declared for the keys in them, or are too short for new keys",
 		Counts:     "rows",
-		Action:     "correct the cells or the format; if there is no room, give the column a larger type in all databases, or choose smaller offsets",
+		Action:     "correct the cells or the format; if the cells are too short, give the column a larger type in all databases, or choose smaller offsets",
 		Unverified: `declare a format for the other numbers, or that they name nothing: others = "plain"`,
 	},
 	{
@@ -322,7 +322,7 @@ var codes = []Code{
 		Meaning:    "a merge cannot copy the rows of a table as they are",
 		Counts:     "reasons",
 		Action:     "change the table or the rules, as the reasons say",
-		Unverified: "see why it could not be told",
+		Unverified: "the reasons say why this is unknown",
 	},
 	{
 		Code:       CodeSchemaVersion,

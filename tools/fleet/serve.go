@@ -101,7 +101,7 @@ func (n *night) openPage(ctx context.Context, address string) (*livePage, error)
 	}
 	say.Say(line, "address", l.Addr().String())
 	if o.Private {
-		say.Say("this address is not of this machine alone: the page asks for the token of " + printable.Text(cmd.String("token-file")) +
+		say.Say("other machines can reach this address: the page asks for the token in " + printable.Text(cmd.String("token-file")) +
 			" as a password. It is not encrypted: use it in a network that you trust, or behind a proxy with TLS")
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -144,7 +144,7 @@ func tokenOf(say *cli.Log, file string, private, control bool) (string, error) {
 	case control:
 		return "", cli.Usage("-control needs -token-file FILE: every holder of the token may pause, resume and skip. A missing file is made")
 	case private:
-		return "", cli.Usage("-http: this address is not of this machine alone, so the page needs -token-file FILE. A missing file is made")
+		return "", cli.Usage("-http: other machines can reach this address, so the page needs -token-file FILE. A missing file is made")
 	default:
 		return "", nil
 	}

@@ -116,7 +116,7 @@ func (s surroundings) suggest(ctx context.Context, cmd *cliv3.Command) error {
 	} else {
 		err = suggestion.WriteText(out, cli.ScreenOf(cmd, s.stdout, s.env).Width)
 		if file := cmd.String("o"); err == nil && file != "" && len(suggestion.Merges) > 0 {
-			_, err = fmt.Fprintf(out, "\nRead %s, and choose what stands there commented out. Then: %s\n", printable.Text(file), commandOf(cmd, "plan", file))
+			_, err = fmt.Fprintf(out, "\nRead %s, and choose among the lines that are commented out. Then: %s\n", printable.Text(file), commandOf(cmd, "plan", file))
 		}
 	}
 	if err == nil && len(suggestion.Merges) == 0 {

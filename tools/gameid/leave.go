@@ -45,7 +45,7 @@ Examples:
 				case own.Fleet == "":
 					_, err = fmt.Fprintf(out, "Server %s is bound in no fleet registry.\n", w.server)
 				case !w.apply:
-					_, err = fmt.Fprintf(out, "Server %s is bound in the fleet registry of the identity %s. Nothing was changed: -apply makes it forget that.\n", w.server, own.Fleet)
+					_, err = fmt.Fprintf(out, "Server %s is bound in the fleet registry of the identity %s. Nothing was changed: -apply removes that binding.\n", w.server, own.Fleet)
 				default:
 					if err := w.registry.Leave(ctx, w.server); err != nil {
 						return err

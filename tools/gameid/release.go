@@ -102,10 +102,10 @@ Examples:
 				case cmd.IsSet("fence"):
 					return fmt.Errorf("server %s is not fenced: leave -fence out", w.server)
 				case !leases.Held():
-					_, err = fmt.Fprintln(out, "No process has the lease: it does not keep the server from starting.")
+					_, err = fmt.Fprintln(out, "No process has the lease: it does not prevent the server from starting.")
 					return err
 				case !w.apply:
-					_, err = fmt.Fprintln(out, "Nothing was changed. If that process is certainly gone, -apply -reason TEXT ends the lease; or wait until it has run out.")
+					_, err = fmt.Fprintln(out, "Nothing was changed. If that process has certainly ended, -apply -reason TEXT ends the lease; or wait until it has run out.")
 					return err
 				}
 				cli.LogOf(cmd).Sayf("watching for %s whether the process renews its lease", watch)

@@ -55,7 +55,7 @@ func TestReleaseLooksForLocks(t *testing.T) {
 				t.Fatal(err)
 			}
 			code, out, _ := call(t, "servers", "release", dsn, "-server", "7")
-			if code != cli.OK || !strings.Contains(out, "it does not keep the server from starting") {
+			if code != cli.OK || !strings.Contains(out, "it does not prevent the server from starting") {
 				t.Errorf("%d %s", code, out)
 			}
 			if engine == "mysql" && !servertest.OnMariaDB(t) { // which lets any account look

@@ -144,7 +144,7 @@ func printPlan(w io.Writer, p *fleet.MarkPlan, applied bool) error {
 	lowered := printable.Time(gameid.TimeOf(p.Lowered))
 	switch {
 	case !p.Late():
-		fmt.Fprintf(w, "Nothing keeps the server from starting: no mark and no ID is more than %s in the future.\n", p.Limit)
+		fmt.Fprintf(w, "Nothing prevents the server from starting: no mark and no ID is more than %s in the future.\n", p.Limit)
 		return nil
 	case p.Useful() && applied:
 		fmt.Fprintf(w, "The mark was lowered to %s.\n", lowered)

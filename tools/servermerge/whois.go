@@ -37,7 +37,7 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 	table, text := args[len(args)-2], args[len(args)-1]
 	key, isInteger := keys.ParseInteger([]byte(text))
 	if !isInteger && len(args) == 3 {
-		return cli.Usage("the KEY is not an integer: of other keys only the plan of a merge is on record: name the WORLD that had it, before the TABLE")
+		return cli.Usage("the KEY is not an integer: for other keys only the plan of a merge is on record: name the WORLD that had it, before the TABLE")
 	}
 	defer cli.LogOf(cmd).Waiting(ctx, "asking "+made.Name)()
 	var way []merge.Origin

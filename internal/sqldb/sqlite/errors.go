@@ -16,13 +16,23 @@ func (engine) Meaning(err error) (meant error, known bool) {
 	if !ok {
 		return err, false
 	}
-	if kind := kind(e.code); kind == sqldb.ErrDuplicate {
+	switch kind := kind(e.code); kind {
+	case nil:
+		return err, true
+	case sqldb.ErrDuplicate:
 		return duplicate(e, err), true
-	} else if kind != nil {
+	case sqldb.ErrDiskFull:
+		return &diskFullError{err}, true
+	default:
 		return fmt.Errorf("%w: %w", kind, err), true
 	}
-	return err, true
 }
+
+// diskFullError says nothing else: SQLite may call it an "I/O error (4874)".
+type diskFullError struct{ err error }
+
+func (e *diskFullError) Error() string   { return "the disk is full" }
+func (e *diskFullError) Unwrap() []error { return []error{sqldb.ErrDiskFull, e.err} }
 
 func kind(code int) error {
 	switch code { // extended codes

@@ -166,7 +166,7 @@ func (p *program) run(l *life, m *aMerge, command string, f *fault) answer {
 		a.reason = fmt.Sprint(o.Reason, o.Refusals)
 	}
 	if json.Unmarshal(out, &o) != nil {
-		if strings.Contains(a.reason, "nothing is to be undone") && code == 2 {
+		if strings.Contains(a.reason, "there is nothing to undo") && code == 2 {
 			a.word = nothing
 		}
 		return a
