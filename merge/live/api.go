@@ -47,7 +47,7 @@ func (h *Handler) state(w http.ResponseWriter, r *http.Request) *view {
 
 func (h *Handler) status(w http.ResponseWriter, r *http.Request) {
 	if v := h.state(w, r); v != nil {
-		writeJSON(w, http.StatusOK, v.Status.WithView(v.Said))
+		writeJSON(w, http.StatusOK, v.Status)
 	}
 }
 

@@ -31,11 +31,11 @@ func TestHelpJSON(t *testing.T) {
 	}{
 		{"apply, status, verify, open and undo print this:", reflect.TypeFor[struct {
 			report.Outcome
-			View report.View `json:"view"`
+			View string `json:"view"` // an object for people
 		}]()},
 		{"plan prints the plan", reflect.TypeFor[struct {
 			merge.Plan
-			View report.View `json:"view"`
+			View string `json:"view"` // an object for people
 		}]()},
 		{"whois prints this of a PLAN, or of NEW alone:", reflect.TypeFor[struct {
 			Version int          `json:"version"`
