@@ -250,7 +250,7 @@ func TestTwoProcesses(t *testing.T) {
 	if want := fmt.Sprintf("campaign night.toml: process %d on ", first.Process.Pid); !strings.Contains(said, want) || !strings.Contains(said, "How far it is: fleet status night.toml") {
 		t.Errorf("got %s", said)
 	}
-	if said := ends(t, fleetIn(dir, "status", "night.toml"), cli.Stopped); !strings.Contains(said, "RUNNING: night: apply; 0 of 1 merge verified; waits") {
+	if said := ends(t, fleetIn(dir, "status", "night.toml"), cli.Stopped); !strings.Contains(said, "PAUSED  night: paused by the operator") || !strings.Contains(said, "0 of 1 merge verified") {
 		t.Errorf("got %s", said)
 	}
 	ends(t, fleetIn(dir, "resume", "night.toml"), cli.OK)

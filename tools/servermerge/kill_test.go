@@ -116,7 +116,7 @@ func kills(o *operator) {
 	if code != -1 {
 		t.Fatalf("it ended with %d before it was killed", code)
 	}
-	if status := o.ends(o.command("status"), cli.Stopped); !strings.Contains(status, "COPYING") || strings.Count(status, "is fenced by this merge") != 2 {
+	if status := o.ends(o.command("status"), cli.Stopped); !strings.Contains(status, "COPYING") || strings.Count(status, "fenced by this merge") != 2 {
 		t.Errorf("status: %s", status)
 	}
 	said, code := o.halfway(o.copied(), syscall.SIGINT)
