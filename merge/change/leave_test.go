@@ -214,6 +214,26 @@ func TestLeaveRefused(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
+	for _, reasons := range []struct {
+		f    func(o *rules.Options, d *rules.Declarations)
+		want []string
+	}{
+		{func(o *rules.Options, d *rules.Declarations) {
+			where("heros", "1 = 1")(o, d)
+			where("hero", "lvl < 3")(o, d)
+		}, []string{"no world has a table \"heros\"", "\"lvl\" is no column"}},
+		{func(o *rules.Options, d *rules.Declarations) {
+			d.References[2].Gone = rules.GoneNone
+			o.Leave = append(o.Leave, rules.Leave{Table: "guild", Fewer: &rules.Fewer{Of: "hero.account", Than: 2}})
+		}, []string{"guild.master → hero.guid: rows of hero stay behind: the column allows no NULL", "pet.owner → hero.guid: rows of hero stay behind", "spell.guid → hero.guid: rows of hero stay behind", "leave guild: fewer: "}},
+	} {
+		_, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, more(reasons.f))
+		for _, want := range reasons.want {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want all of %q", err, reasons.want)
+			}
+		}
+	}
 }
 
 // Texts name a row letter by letter: a reference that only the collation takes for the same refuses the plan, which says

@@ -2,6 +2,7 @@ package leave
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -53,7 +54,8 @@ type edge struct {
 	says rules.Gone
 }
 
-// Prepare resolves what the options say of rows that stay behind; nil if nothing does.
+// Prepare resolves what the options say of rows that stay behind; nil if nothing does. An error has all that is wrong with
+// the statements, or with what refers to their tables.
 func Prepare(f *rules.Resolved) (*Leaving, error) {
 	if len(f.Opts.Leave) == 0 {
 		return nil, nil
@@ -62,29 +64,33 @@ func Prepare(f *rules.Resolved) (*Leaving, error) {
 	if f.Opts.Now.IsZero() {
 		l.now = f.Opts.Clock().Unix()
 	}
+	var wrong []error
 	for i := range f.Opts.Leave {
 		if err := l.say(&f.Opts.Leave[i]); err != nil {
-			return nil, rules.Unsuitable("%s: %v", f.Opts.Leave[i].Place(), err)
+			wrong = append(wrong, rules.Unsuitable("%s: %v", f.Opts.Leave[i].Place(), err))
 		}
 	}
 	refs := l.follow()
 	for _, name := range slices.Sorted(maps.Keys(l.tables)) {
 		if err := l.chooseKey(l.tables[name], refs, false); err != nil {
-			return nil, err
+			wrong = append(wrong, err)
 		}
+	}
+	if wrong != nil {
+		return nil, errors.Join(wrong...)
 	}
 	for _, r := range refs {
 		if err := l.addEdge(&r); err != nil {
-			return nil, rules.Unsuitable("%s.%s: rows of %s stay behind: %v", r.Table, r.Subject(), r.to, err)
+			wrong = append(wrong, rules.Unsuitable("%s.%s: rows of %s stay behind: %v", r.Table, r.Subject(), r.to, err))
 		}
 	}
 	for _, s := range l.says {
 		if err := l.resolveFewer(s); err != nil {
-			return nil, rules.Unsuitable("%s: fewer: %v", s.Place(), err)
+			wrong = append(wrong, rules.Unsuitable("%s: fewer: %v", s.Place(), err))
 		}
 	}
 	l.sort()
-	return l, nil
+	return l, errors.Join(wrong...)
 }
 
 // say takes a statement.
