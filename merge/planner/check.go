@@ -128,6 +128,8 @@ func (p *Planner) judge(r *verdict.Result) {
 		if r.Allow == "" && len(r.Next) > 0 { // what to declare
 			reason.Reason += "; " + r.Next[0]
 		}
+	} else if r.Code == verdict.CodeUniqueCollision && !r.Allowed { // a campaign shows no other advice
+		reason.Reason += "; " + r.Next[len(r.Next)-1]
 	}
 	switch {
 	case r.Code == verdict.CodeMergeUnfinished:
