@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check"
@@ -145,5 +147,51 @@ func TestDamagedKeysAreFound(t *testing.T) {
 	b.Rows["things"][1]["id"] = int64(1)
 	if _, _, err := checkNoting(t, oldWords(), oldWorld("a", 30), b); err == nil || !strings.Contains(err.Error(), "its index is damaged") {
 		t.Errorf("got %v, want an error about the index", err)
+	}
+}
+
+// guessing is a database that estimates its tables to have the same number of rows, whatever they have.
+type guessing struct {
+	*mergetest.Database
+	rows int64
+}
+
+func (g guessing) Catalog(ctx context.Context) (*catalog.Catalog, error) {
+	c, err := g.Database.Catalog(ctx)
+	for table := range c.About {
+		c.About[table] = g.rows
+	}
+	return c, err
+}
+
+// Estimates of numbers of rows change nothing but the progress, which ends where the rows do. The log stays behind: its
+// rows are counted by a task that goes through no table.
+func TestEstimatesChangeNothing(t *testing.T) {
+	logged := func(name string, rows int) *mergetest.Database {
+		db := oldWorld(name, rows)
+		db.Schema.Tables = append(db.Schema.Tables, catalog.Table{Name: "log", Primary: []string{"at"}, Columns: []catalog.Column{{Name: "at", Type: "DATE", Kind: catalog.KindTime}}})
+		for day := range 9 {
+			db.Rows["log"] = append(db.Rows["log"], mergetest.Row{"at": fmt.Sprintf("2026-01-0%d", day+1)})
+		}
+		return db
+	}
+	opts := oldWords()
+	opts.Tables = []rules.TablePolicy{{Tables: []string{"log"}, Policy: rules.PolicySkip}}
+	want := findings(mustCheck(t, opts, logged("a", 30), logged("b", 20)))
+	for _, rows := range []int64{0, 7, 1 << 40} {
+		last := make(map[string]rules.Progress)
+		opts.Progress = func(p rules.Progress) { last[p.World] = p }
+		report, err := merge.Check(t.Context(), []catalog.Source{guessing{logged("a", 30), rows}, guessing{logged("b", 20), rows}}, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, findings(report)); diff != "" {
+			t.Errorf("about %d rows (-want +got):\n%s", rows, diff)
+		}
+		for world, p := range last {
+			if p.WorldRows != p.WorldTotal {
+				t.Errorf("about %d rows: the progress of %s ends at %d of %d", rows, world, p.WorldRows, p.WorldTotal)
+			}
+		}
 	}
 }

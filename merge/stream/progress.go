@@ -46,7 +46,7 @@ func (p *Progress) Finish(code string, tables []string) {
 	}
 	for db, w := range p.work {
 		w.now = 0
-		if at := rowsIn(db, p.done); p.report != nil && at > w.told { // the database read rows that it did not send
+		if at := rowsIn(db, p.done); p.report != nil && len(tables) > 0 && at > w.told { // the database read rows that it did not send
 			w.told = at
 			rows := w.read[code+" "+tables[0]]
 			p.report(rules.Progress{Code: code, World: db.Name, Table: tables[0], Rows: rows, Total: max(db.About(tables[0]), rows), WorldRows: at, WorldTotal: rowsIn(db, p.tasks)})
