@@ -196,6 +196,31 @@ func TestIntegerSetMemory(t *testing.T) {
 	}
 }
 
+// A small set is sparse once it takes a quarter of a megabyte, however close together its keys are, and knows their ends.
+func TestSmallSet(t *testing.T) {
+	for name, c := range map[string]struct {
+		keys   func(func(Integer) bool)
+		sparse bool
+	}{"a run": {keysEvery(1, 500_000, 1), false}, "one in 8": {keysEvery(8, 100_000, 1), false}, "many": {keysEvery(8, 500_000, 1), true}} {
+		s, bytes := heapOf(func() *Set {
+			s := &Set{Small: true}
+			for k := range c.keys {
+				s.Add(k)
+			}
+			s.Finish()
+			return s
+		})
+		if s.Sparse != c.sparse || bytes > 1<<20 {
+			t.Errorf("%s: %d bytes, sparse %t, want %t", name, bytes, s.Sparse, c.sparse)
+		}
+		for k := range c.keys {
+			if !s.Within(k) {
+				t.Fatalf("%s: %v is not within its ends", name, k)
+			}
+		}
+	}
+}
+
 // BenchmarkIntegerSetHas looks up keys and others: it is to take less than 60 ns.
 func BenchmarkIntegerSetHas(b *testing.B) {
 	for _, every := range []uint64{1, 8, 100, 1000} {
