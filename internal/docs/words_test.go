@@ -21,7 +21,7 @@ var most = map[string]int{
 	"documents":         22_000,
 	"help":              14_503,
 	"package docs":      5_151,
-	"heads of profiles": 4_932,
+	"heads of profiles": 4_893,
 	"config.toml":       385,
 }
 

@@ -111,6 +111,32 @@ func TestCopiesOfAnotherCharacterSet(t *testing.T) {
 	})
 }
 
+// Names in utf8mb3 are compared with what refers to them in utf8mb4.
+func TestFollowsInAnotherCharacterSet(t *testing.T) {
+	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
+		if e.Name == "sqlite" {
+			return // it has one
+		}
+		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 2, "same"), worldtest.GameWorld(t, e, "s2", 2, 2, "same")}
+		for i, d := range all {
+			worldtest.Exec(t, d, "ALTER TABLE players MODIFY name VARCHAR(32) CHARACTER SET utf8mb3 NOT NULL", "CREATE TABLE mail (id INTEGER PRIMARY KEY, to_name VARCHAR(40))",
+				fmt.Sprintf("INSERT INTO mail VALUES (%d1, 'Same0'), (%[1]d2, x'73616d6530f09f9089'), (%[1]d3, 'same?')", i+1))
+		}
+		p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{Names: []plan.NamePolicy{{Table: "players", Column: "name", Template: "{name}.{source}"}}, Check: rules.Options{
+			Allow: []string{verdict.CodeAutoIncrement, verdict.CodeReferenceDangle},
+			Rules: append(slices.Clone(worldtest.NamesNothing), rules.Declarations{References: []rules.DeclaredReference{{At: []string{"mail.to_name"}, To: []string{"players.name"}}}})}})
+		worldtest.MustApply(t, p, into, all)
+		db := worldtest.Pool(t, into)
+		defer db.Close()
+		if got := fmt.Sprint(worldtest.ReadCell(t, db, "SELECT id, IF(id % 10 = 2, HEX(to_name), to_name) FROM mail ORDER BY id")); got != "[[11 Same0] [12 73616D6530F09F9089] [13 same?] [21 same0.s2] [22 73616D6530F09F9089] [23 same?]]" {
+			t.Error(got)
+		}
+		if proof := worldtest.Verified(t, p, into, all); proof.Verdict == verdict.Fail {
+			t.Errorf("%+v", proof)
+		}
+	})
+}
+
 // What cannot follow refuses the plan, and says why.
 func TestCannotFollow(t *testing.T) {
 	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {

@@ -44,6 +44,9 @@ func (d *mysqlDialect) weightString(ctx context.Context, conn *sql.Conn, c *colu
 	if !ok || !plainName(collation) {
 		return reading{}, unsupported(c, "%q is not a collation for text", collation)
 	}
+	if name := strings.TrimPrefix(collation, charset); mb3(charset) == "utf8mb3" && mb3(c.charset) != "utf8mb3" && name != "_bin" {
+		charset, collation = "utf8mb4", "utf8mb4"+name // which has the same weights, and all characters
+	}
 	if charset != "utf8mb4" && mb3(charset) != mb3(c.charset) {
 		// Characters that charset does not have would all become "?".
 		return reading{}, unsupported(c, "text in %s cannot be compared under %s without loss", c.charset, collation)

@@ -168,6 +168,32 @@ func TestTextFormIsTheSameEverywhere(t *testing.T) {
 	}
 }
 
+// A text in more characters compares with one in utf8mb3 as that does, and what utf8mb3 lacks is no other character of it.
+func TestTextUnderUTF8MB3(t *testing.T) {
+	t.Parallel()
+	w := newServerWorld(t)
+	w.exec(t, "CREATE TABLE mb3 (v VARCHAR(20) CHARACTER SET utf8mb3)", "CREATE TABLE mb4 (v VARCHAR(20))", "CREATE TABLE l1 (v VARCHAR(20) CHARACTER SET latin1)")
+	for _, table := range []string{"mb3", "mb4", "l1"} {
+		w.exec(t, "INSERT INTO "+table+" VALUES ('Zoë '), ('ana'), ('?')")
+	}
+	w.exec(t, "CREATE TABLE more (v VARCHAR(20))", "INSERT INTO more VALUES (x'f09f9089')")
+	s := w.open(t)
+	for _, collation := range []string{"utf8mb3_general_ci", "utf8mb3_unicode_ci", "utf8mb3_unicode_520_ci", "utf8mb3_danish_ci"} {
+		read := func(table string) []row {
+			return mustCollect(t, s.Scan(t.Context(), catalog.Scan{Table: table, Order: []catalog.Order{{Column: "v", Collation: collation}}}))
+		}
+		want := read("mb3")
+		for _, table := range []string{"mb4", "l1"} {
+			if got := read(table); fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("%s: %s has %x, mb3 has %x", collation, table, got, want)
+			}
+		}
+		if dragon := fmt.Sprint(read("more")[0]); slices.ContainsFunc(want, func(r row) bool { return fmt.Sprint(r) == dragon }) {
+			t.Errorf("%s: a dragon is one of %x", collation, want)
+		}
+	}
+}
+
 func TestTextUnsupported(t *testing.T) {
 	t.Parallel()
 	w := newServerWorld(t)
@@ -181,7 +207,9 @@ func TestTextUnsupported(t *testing.T) {
 		{"l", "latin1_bin", true},
 		{"l", "utf8mb4_bin", true},
 		{"v", "latin1_swedish_ci", false}, // would lose characters
-		{"v", "utf8mb3_general_ci", false},
+		{"v", "utf8mb3_general_ci", true}, // as utf8mb4_general_ci
+		{"l", "utf8mb3_unicode_ci", true},
+		{"v", "utf8mb3_bin", false}, // whose weights are others
 		{"v", "utf8mb4_no_such_ci", false},
 		{"v", "NOCASE", false},
 		{"v", "binary", false},
