@@ -377,7 +377,7 @@ func TestAlteredBeforeUndo(t *testing.T) {
 			worldtest.Exec(t, d, "ALTER TABLE stats RENAME TO states")
 			for _, force := range []bool{false, true} {
 				_, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: force})
-				worldtest.RefusedBecause(t, d.Name, fmt.Sprintf("database %q: its database or tables are gone", d.Name), err)
+				worldtest.RefusedBecause(t, d.Name, fmt.Sprintf("database %q: its database or tables are missing", d.Name), err)
 			}
 			worldtest.Exec(t, d, "ALTER TABLE states RENAME TO stats")
 		}
@@ -395,7 +395,7 @@ func TestAlteredBeforeUndo(t *testing.T) {
 		}
 		for _, force := range []bool{false, true} {
 			_, err := build.Undo(t.Context(), p, into, gone, build.UndoOptions{Force: force})
-			worldtest.RefusedBecause(t, "undo", fmt.Sprintf("database %q: its database is gone, and with it what its fence says", all[1].Name), err)
+			worldtest.RefusedBecause(t, "undo", fmt.Sprintf("database %q: its database is missing, and its fence with it", all[1].Name), err)
 		}
 	})
 }
