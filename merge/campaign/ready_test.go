@@ -116,7 +116,7 @@ func TestWeighRoom(t *testing.T) {
 	t.Parallel()
 	n := &preflight{needs: map[string]*need{"a": {free: 100 << 20, bytes: 90 << 20, merges: []string{"w1"}}, "b": {free: 100 << 20, bytes: 120 << 20, folder: "/data", merges: []string{"w5", "w3"}}}}
 	n.weighRoom()
-	want := []Problem{{Reason: "the disk of /data has 100.0 MiB free, and the merges w3, w5 may need 120.0 MiB: make room, take merges out of the campaign, or write room = \"by hand\" under [campaign] if you know better"}}
+	want := []Problem{{Reason: "the disk of /data has 100.0 MiB free, and the merges w3, w5 may need 120.0 MiB: free some space, take merges out of the campaign, or write room = \"by hand\" under [campaign] if you know better"}}
 	if diff := cmp.Diff(want, n.problems); diff != "" {
 		t.Error(diff)
 	}
