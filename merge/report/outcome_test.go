@@ -330,6 +330,9 @@ func TestOutcomeIsThere(t *testing.T) {
 			t.Errorf("no %q in the document", want)
 		}
 	}
+	if strings.Contains(html, "<h2>Rule files</h2>") {
+		t.Error("a section with nothing in it is on the page")
+	}
 	if strings.Contains(html, "find out why both databases have the same key</bdi>") {
 		t.Error("a rule advises against a merge that was carried out")
 	}

@@ -104,7 +104,7 @@ func (p *Planned) View() *View {
 		v.Sentence += ", except for " + printable.Count(n, "result", "results") + " that the operator allows"
 	}
 	v.refusals(plan.Refusals)
-	v.Add(Section{ID: "lacks", Title: "Rights that apply needs and this account lacks: grant them, or run apply with another account", Items: plan.Lacks})
+	v.Add(explained(Section{ID: "lacks", Title: "Rights that this account lacks", Items: plan.Lacks}, "apply needs them: grant them, or run apply with another account."))
 	v.Add(planSections(plan, then)...)
 	switch {
 	case len(plan.Refusals) > 0:
@@ -137,7 +137,8 @@ func planSections(p *merge.Plan, then Commands) []Section {
 	refs := func(all []merge.Refusal) []string { return slice.Map(all, merge.Refusal.String) }
 	all := []Section{
 		made, grants(p), plannedWorlds(p), plannedTables(p),
-		{ID: "recounted", Title: "Columns that count through the whole table in the new database, and for each value of the columns before them in the key until now", Items: p.New.Recounted},
+		explained(Section{ID: "recounted", Title: "Columns that count through the whole table", Items: p.New.Recounted},
+			"In the worlds each counts anew for each value of the columns before it in the key."),
 		{ID: "emptied", Title: "Empty in the new database", Items: p.Resets},
 		plannedCombines(p),
 		{ID: "counters", Title: "Counters that are raised in the new database", Items: slice.Map(p.Counters, func(c plan.RowCounter) string {
@@ -149,7 +150,7 @@ func planSections(p *merge.Plan, then Commands) []Section {
 		})},
 	}
 	all = append(all, stayingSections(staying(p))...)
-	all = append(all, Section{ID: "renumbered", Title: "Rows that get the next free value (each is among the new values)", Head: []string{"column", "within", "rows"},
+	all = append(all, Section{ID: "renumbered", Title: "Rows that get the next free value", Head: []string{"column", "within", "rows"},
 		Rows: slice.Map(p.Renumbered, func(r verdict.Renumbered) []string {
 			return []string{r.Table + "." + r.Column, printable.Names(r.Within), countsText(p, r.Counts)}
 		})}, Section{ID: "severed", Title: "Rows that reference rows that stay behind or are missing", Head: []string{"column", "references", "becomes", "rows"},
@@ -165,13 +166,22 @@ func planSections(p *merge.Plan, then Commands) []Section {
 		})})
 	all = append(all, rekeyedSections(p.Rekey)...)
 	return append(all,
-		Section{ID: "codecs", Title: "The game's own codecs, which find keys in cells: apply, verify and undo run a command (exec) again", Items: p.Codecs()},
+		explained(Section{ID: "codecs", Title: "The game's own codecs", Items: p.Codecs()},
+			"They find keys in cells. apply, verify and undo run a command (exec) again."),
 		plannedRenames(p, then),
 		Section{ID: "left", Title: "Not copied", Head: []string{"table", "because"},
 			Rows: slice.Map(p.Left, func(l merge.Left) []string { return []string{l.Table, l.Reason} })},
 		Section{ID: "rules", Title: "Rule files", Items: slice.Map(p.Check.RuleFiles, ruleFileText)},
 		Section{ID: "resolved", Title: "Conflicts that renaming and combining resolve", Items: refs(p.Check.Resolved), most: mostRefusals},
 		Section{ID: "allows", Title: "Results that the operator allows", Items: refs(p.Check.Allowed), most: mostRefusals})
+}
+
+// explained is a section with a sentence above its items, if it has some.
+func explained(s Section, words string) Section {
+	if len(s.Items) > 0 {
+		s.Words = []string{words}
+	}
+	return s
 }
 
 // grants are the rights that the accounts of the game need in the new database.

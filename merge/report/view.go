@@ -207,10 +207,11 @@ type viewData struct {
 
 // writePage writes the page of a view.
 func (v *View) writePage(w io.Writer, title string, lines []string, plan []Section, check *Check) error {
-	has := func(s Section) bool {
+	more := new(View)
+	more.Add(slices.DeleteFunc(plan, func(s Section) bool {
 		return slices.ContainsFunc(v.Sections, func(o Section) bool { return o.ID == s.ID })
-	}
-	d := &viewData{page: page{Title: v.Word + ": " + title}, View: v, Lines: lines, Check: check, Plan: slices.DeleteFunc(plan, has)}
+	})...)
+	d := &viewData{page: page{Title: v.Word + ": " + title}, View: v, Lines: lines, Check: check, Plan: more.Sections}
 	return d.write(w, viewPage, d)
 }
 
