@@ -135,7 +135,7 @@ func Redact(dsn string) string { return sqldb.Redact(dsn) }
 // Registry returns the registry of the database.
 func (db *DB) Registry() *registry.Registry { return (*registry.Registry)(db.registry) }
 
-// CreateRegistry makes the table of the registry, unless it exists: see
+// CreateRegistry makes the two tables of the registry, gameid_servers and mergesafe_schema, unless they exist: see
 // [registry.Registry.Create]. It touches no other table.
 func (db *DB) CreateRegistry(ctx context.Context) error { return db.registry.Create(ctx) }
 
