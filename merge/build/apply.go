@@ -85,7 +85,7 @@ func apply(ctx context.Context, r *job.Run, state record.State) error {
 	if err := preflight(ctx, r, state, false); err != nil {
 		return err
 	}
-	if err := r.Retry(ctx, "reading how the worlds are made", func(ctx context.Context) error { return asMade(ctx, r, "apply", true) }); err != nil {
+	if err := r.Retry(ctx, "reading the schema of the worlds", func(ctx context.Context) error { return asMade(ctx, r, "apply", true) }); err != nil {
 		return err
 	}
 	if state == "" {

@@ -80,7 +80,7 @@ func TestTakenUp(t *testing.T) {
 			t.Fatalf("%d batches: %v", batches, err)
 		}
 		close(goOn)
-		if !errors.Is(err, record.ErrBusy) || !strings.Contains(err.Error(), "another apply has begun since") {
+		if !errors.Is(err, record.ErrBusy) || !strings.Contains(err.Error(), "another apply began later") {
 			t.Errorf("the first: %v", err)
 		}
 		if err := <-ended; err != nil {

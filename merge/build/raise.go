@@ -223,7 +223,7 @@ func raiseServers(ctx context.Context, r *job.Run, to *world.Connection, of *giv
 		n, err := to.Exec(ctx, "raise", "UPDATE "+worldregistry.Table+" SET reserved_ms = ?, window_ms = ?, epoch = ?, holder = ? WHERE server_id = ? AND epoch = ?", false,
 			max(now.reserved, then.reserved), max(now.window, then.window), epoch, value, at.id, now.epoch)
 		if err == nil && n != 1 {
-			err = fmt.Errorf("%w: the row of server %d in the registry changes", sqldb.ErrRetryable, at.id)
+			err = fmt.Errorf("%w: another process changed the row of server %d in the registry", sqldb.ErrRetryable, at.id)
 		}
 		if err != nil {
 			return err

@@ -121,7 +121,7 @@ func Lost(ctx context.Context, r *job.Run, doing string) error {
 	}
 	into := printable.Text(r.New.Name)
 	return &record.RefusedError{Doing: doing, Refusals: []plan.Refusal{{Source: r.New.Name, Reason: fmt.Sprintf(
-		"the merge was opened, as the fences of its worlds say, and there is no record of it: %s is missing, or has another name, with all that was played there: "+
+		"the fences of its worlds say that the merge was opened, but there is no record of it: %s is missing or has another name, with all that was played there: "+
 			"name the database that has the record; if it is lost for good, undo -force lifts the fences", into)}}}
 }
 

@@ -196,7 +196,7 @@ func (b *Book) Skip(ctx context.Context, merge string) error {
 		case r.Phase == Verified || r.Phase == Undone:
 			return &unfitError{fmt.Sprintf("the merge %q is %s already", merge, r.Phase)}
 		case r.Phase.IsTry():
-			return &unfitError{fmt.Sprintf("the merge %q has a database of a rehearsal: undo that first", merge)}
+			return &unfitError{fmt.Sprintf("the merge %q has the database of a rehearsal: undo the rehearsal first", merge)}
 		case r.Active && IsTaken(b.lockPath()):
 			r.Skip = true // the process that works on it says how far it came
 			return s.put(ctx, r)

@@ -67,12 +67,12 @@ func (c *Campaign) readFile(root *strict.Section) {
 		}
 		name := folded(strings.ReplaceAll(m.Into, IntoFirst, m.Name()))
 		if first, taken := made[name]; taken {
-			s.Problem("into", "is the new database of the merge in line %d already: want another name", first.Line("worlds"))
+			s.Problem("into", "is already the new database of the merge in line %d: want another name", first.Line("worlds"))
 		} else {
 			made[name] = s
 		}
 		if problem := intoProblemOf(m.Into, m.Name()); problem != "" && intoProblem(m.Into) == "" {
-			s.Problem("into", "with the name of the first world in it %s", problem) // a name may be a secret
+			s.Problem("into", "with the name of the first world inserted %s", problem) // a name may be a secret
 		}
 	})
 	for name, s := range made {
@@ -114,7 +114,7 @@ func (c *Campaign) read(s *strict.Section) {
 
 func byHand(text string) string {
 	if text != ByHand {
-		return fmt.Sprintf("is not known: want %q, or a [[hook]] that is asked", ByHand)
+		return fmt.Sprintf("is not known: want %q, or a [[hook]] that checks it", ByHand)
 	}
 	return ""
 }
@@ -194,7 +194,7 @@ func readMerge(s *strict.Section, in map[string]int) (m Merge) {
 		case slices.Contains(m.Worlds[:i], name):
 			s.ProblemAt(line, "worlds", "has %q twice: want each world once", name)
 		case taken:
-			s.ProblemAt(line, "worlds", "%q is in the merge in line %d already: a world can be in one merge of a campaign", name, first)
+			s.ProblemAt(line, "worlds", "%q is already in the merge in line %d: a world can be in only one merge of a campaign", name, first)
 		default:
 			in[folded(name)] = line
 		}

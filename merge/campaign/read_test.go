@@ -121,8 +121,8 @@ func TestParseProblems(t *testing.T) {
 		{head + "[[merge]]\ntarget = 'a'\nworlds = ['a', 'b']\n", "c.toml:4: unknown key target"},
 		{head + "[[merge]]\nworlds = ['a/b', 'b']\n", "c.toml:4: merge.worlds is no name of a world"},
 		{head + "[[merge]]\nworlds = [\n'a',\n'b',\n'c', 'b']\n", `c.toml:6: merge.worlds has "b" twice`},
-		{head + merge + "[[merge]]\nworlds = [\n  'd',\n  'b']\n", `c.toml:8: merge.worlds "b" is in the merge in line 4 already`},
-		{head + merge + "[[merge]]\nworlds = ['d', 'A']\n", `c.toml:6: merge.worlds "A" is in the merge in line 4 already`},
+		{head + merge + "[[merge]]\nworlds = [\n  'd',\n  'b']\n", `c.toml:8: merge.worlds "b" is already in the merge in line 4`},
+		{head + merge + "[[merge]]\nworlds = ['d', 'A']\n", `c.toml:6: merge.worlds "A" is already in the merge in line 4`},
 		{head + merge + "[[hook]]\non = ['merge']\nrun = ['x']\n", `c.toml:6: hook.on has "merge" in it, which is not a kind of event (did you mean "merged"?)`},
 		{head + merge + "[[hook]]\nrun = ['x']\n", "c.toml:5: hook.on is missing"},
 		{head + merge + "[[hook]]\non = 'failed'\n", "c.toml:5: hook.run is missing"},
@@ -141,11 +141,11 @@ func TestParseProblems(t *testing.T) {
 		{head + "into = 'mysql:tcp(h:1)/?x={first}'\n" + merge, "c.toml:3: campaign.into is no address"},
 		{head + "into = ''\n" + merge, "c.toml:3: campaign.into is empty"},
 		{head + merge + "into = ''\n", "c.toml:5: merge.into is empty"},
-		{head + "[[merge]]\nworlds = ['a?', 'b']\n", "c.toml:3: merge.into with the name of the first world in it is no name of a database"},
+		{head + "[[merge]]\nworlds = ['a?', 'b']\n", "c.toml:3: merge.into with the name of the first world inserted is no name of a database"},
 		{head + merge + "into = 'postgres:x'\n", "c.toml:5: merge.into is no address"},
 		{head + merge + "into = 'B'\n", "c.toml:5: merge.into is the name of the world in line 4"},
-		{head + merge + "into = 'a_2'\n[[merge]]\nworlds = ['c', 'd']\ninto = 'A_2'\n", "c.toml:8: merge.into is the new database of the merge in line 4 already"},
-		{head + "into = '{first}_2'\n[[merge]]\nworlds = ['c', 'd']\ninto = 'a_2'\n" + merge, "c.toml:7: merge.into is the new database of the merge in line 5 already"},
+		{head + merge + "into = 'a_2'\n[[merge]]\nworlds = ['c', 'd']\ninto = 'A_2'\n", "c.toml:8: merge.into is already the new database of the merge in line 4"},
+		{head + "into = '{first}_2'\n[[merge]]\nworlds = ['c', 'd']\ninto = 'a_2'\n" + merge, "c.toml:7: merge.into is already the new database of the merge in line 5"},
 	} {
 		_, err := Parse("c.toml", c.text)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {

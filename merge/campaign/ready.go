@@ -18,7 +18,7 @@ import (
 )
 
 // saidByHand ends the notes about what the operator said.
-const saidByHand = " by hand, says the campaign file"
+const saidByHand = " by hand, according to the campaign file"
 
 // Problem is something that keeps a campaign from its first write.
 type Problem struct {

@@ -31,7 +31,7 @@ func TestReady(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := "backed up by hand, says the campaign file: w1, w2, w3, w4"; len(notes) == 0 || notes[0] != want {
+		if want := "backed up by hand, according to the campaign file: w1, w2, w3, w4"; len(notes) == 0 || notes[0] != want {
 			t.Errorf("got %q, want %q", notes, want)
 		}
 
@@ -102,7 +102,7 @@ func TestReadyUnknown(t *testing.T) {
 	}
 	c.Backup, c.Stopped = ByHand, ByHand
 	notes, err := lookReady(t.Context(), c, all, time.Now, false)
-	if diff := cmp.Diff([]string{"backed up by hand, says the campaign file: w1, w2", "stopped by hand, says the campaign file: w1, w2"}, notes); err != nil || diff != "" {
+	if diff := cmp.Diff([]string{"backed up by hand, according to the campaign file: w1, w2", "stopped by hand, according to the campaign file: w1, w2"}, notes); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
 	c.Stopped, c.Hooks = "", []Hook{{On: []string{AskStopped}, Run: []string{"true"}}}

@@ -185,7 +185,7 @@ func TestMergeOfAnother(t *testing.T) {
 	s, err := Apply(t.Context(), b, o)
 	must(t, err)
 	m := s.Merges[0]
-	if advice := strings.Join(m.Advice, "\n"); m.Phase != Failed || !strings.Contains(m.Problem, "another process works on the same merge") || strings.Contains(advice, "undo") || !strings.Contains(advice, "fleet apply") {
+	if advice := strings.Join(m.Advice, "\n"); m.Phase != Failed || !strings.Contains(m.Problem, "another process is working on the same merge") || strings.Contains(advice, "undo") || !strings.Contains(advice, "fleet apply") {
 		t.Errorf("got %+v", m)
 	}
 	if p.made("w1").players("") != 2003 {

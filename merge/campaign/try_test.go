@@ -77,7 +77,7 @@ func TestTry(t *testing.T) {
 		if _, err := Apply(t.Context(), b, p.options()); err == nil || !strings.Contains(err.Error(), "it was made by a rehearsal, which is never opened: drop it first: fleet undo") {
 			t.Errorf("apply: %v", err)
 		}
-		if err := b.Skip(t.Context(), "w1"); err == nil || !strings.Contains(err.Error(), "has a database of a rehearsal") {
+		if err := b.Skip(t.Context(), "w1"); err == nil || !strings.Contains(err.Error(), "has the database of a rehearsal") {
 			t.Errorf("skip: %v", err)
 		}
 		if got := phases(t, b); got != "w1 tried, w3 tried" {

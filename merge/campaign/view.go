@@ -316,7 +316,7 @@ func (v *saying) tried() {
 	}
 	v.set("TRIED", report.Done, "%s tried", c.of(c.Tried))
 	if changed > 0 {
-		v.Sentence += fmt.Sprintf("; %s since the plan: plan again before the night", printable.Count(int64(changed), "table was changed", "tables were changed"))
+		v.Sentence += fmt.Sprintf("; %s since the plan: plan again before apply", printable.Count(int64(changed), "table was changed", "tables were changed"))
 	}
 	if c.trying > 0 {
 		v.Ending = report.Stopped
@@ -326,7 +326,7 @@ func (v *saying) tried() {
 	if c.Verified > 0 {
 		v.Sentence += fmt.Sprintf("; %d verified", c.Verified)
 	}
-	v.Then("What was made is never opened. To drop it:", v.Command("undo -all"))
+	v.Then("What a rehearsal made is never opened. To drop it:", v.Command("undo -all"))
 }
 
 // startSections say which game servers are to be started where, and what rights their accounts need there.

@@ -35,7 +35,7 @@ func (c *Campaign) WriteTo(w io.Writer) (int64, error) {
 	}
 	into := cmp.Or(c.Into, DefaultInto)
 	line("into", printable.TOML(into), "the new database of a merge: {first} is its first world, {n} the next number")
-	line("continue", fmt.Sprint(c.Continue), "after a failure continue with the other merges; false: begin no other")
+	line("continue", fmt.Sprint(c.Continue), "after a failure continue with the other merges; false: start no others")
 	line("retries", number(c.Retries), "how often a merge that stopped is tried again")
 	line("undo", fmt.Sprint(c.Undo), "undo a merge that failed permanently")
 	if len(c.Allow) > 0 {

@@ -143,7 +143,7 @@ func TestSequenceInTheWay(t *testing.T) {
 	worldtest.Exec(t, all[0], "ALTER SEQUENCE char_seq RESTART 4")
 	worldtest.MustApply(t, p, into, all)
 	worldtest.Exec(t, into, "ALTER SEQUENCE item_seq RESTART 13")
-	if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Fail || !strings.Contains(fmt.Sprint(proof.Keys), "the sequence item_seq is below keys that came") {
+	if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Fail || !strings.Contains(fmt.Sprint(proof.Keys), "the sequence item_seq is below keys that were copied") {
 		t.Errorf("%s: %+v", proof.Verdict, proof.Keys)
 	}
 }

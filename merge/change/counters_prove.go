@@ -17,7 +17,7 @@ func proveCounters(ctx context.Context, p *Proving) error {
 				continue
 			}
 			p.Findings = append(p.Findings, plan.Refusal{Source: p.New.Name, Table: t.Name, Reason: fmt.Sprintf(
-				"its counter is at %d, and was made to begin at %d: it would give numbers that a world has given", is.AutoIncrement.Next, t.Counter.After)})
+				"its counter is at %d, but the merge set it to %d: it would give numbers that a world has already given", is.AutoIncrement.Next, t.Counter.After)})
 		}
 		return nil
 	})
@@ -33,9 +33,9 @@ func proveCounterKeys(ctx context.Context, proving *Proving) error {
 			return err
 		case reached:
 		case c.Column == "":
-			p.NoteWrong(1, "the sequence %s is below keys that came", c.Table)
+			p.NoteWrong(1, "the sequence %s is below keys that were copied", c.Table)
 		default:
-			p.NoteWrong(1, "table %s: row %s: the counter %s is below keys that came", c.Table, world.KeyText(c.Key), c.Column)
+			p.NoteWrong(1, "table %s: row %s: the counter %s is below keys that were copied", c.Table, world.KeyText(c.Key), c.Column)
 		}
 	}
 	return nil

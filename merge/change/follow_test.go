@@ -145,7 +145,7 @@ func TestCannotFollow(t *testing.T) {
 			exactly = "VARCHAR(32) COLLATE utf8mb4_bin"
 		}
 		for _, c := range []struct{ change, want string }{
-			{"CREATE TABLE feats (who " + exactly + " PRIMARY KEY, id INTEGER DEFAULT 7)", `has one name as "SAME1" and as "same1": write it in one way`},
+			{"CREATE TABLE feats (who " + exactly + " PRIMARY KEY, id INTEGER DEFAULT 7)", `one name is written as "SAME1" and as "same1": write it the same way everywhere`},
 			{"CREATE TABLE feats (id INTEGER DEFAULT 7 PRIMARY KEY, who VARCHAR(5))", "leaves no room"},
 		} {
 			all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 2, "same"), worldtest.GameWorld(t, e, "s2", 2, 2, "same")}

@@ -31,7 +31,7 @@ func MapFromPlan(file, space string) (*rules.MapFrom, error) {
 	case len(p.Refusals) > 0:
 		return nil, fmt.Errorf("that plan is refused (%s): make one that can be carried out first", p.Refusals[0])
 	case p.Rekey == nil:
-		return nil, errors.New("no keys get new values by that plan")
+		return nil, errors.New("that plan gives no keys new values")
 	}
 	at := slices.IndexFunc(p.Rekey.Spaces, func(s verdict.RekeyedSpace) bool { return s.Name == space })
 	if at < 0 {

@@ -151,7 +151,7 @@ func proveBrought(ctx context.Context, r *job.Run, w int, known bool, proof *evi
 				}
 			}
 			if !want[m] {
-				proof.NoteWrong(1, "the record says that the key %s of %s.%s of %s became %s and is %s here (%s): it was not written so", m.Old, m.Table, m.Column, m.Source, m.Image, m.Here, record.MatchesTable)
+				proof.NoteWrong(1, "the record says that the key %s of %s.%s of %s became %s and is %s here (%s), but the merge did not write this", m.Old, m.Table, m.Column, m.Source, m.Image, m.Here, record.MatchesTable)
 			}
 			delete(want, m)
 			return true, nil

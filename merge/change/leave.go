@@ -54,7 +54,7 @@ func measureLeave(ctx context.Context, p *Planning) error {
 		}
 		if c.Rows != s.Rows() {
 			p.Refuse(plan.Refusal{Source: s.World, Table: s.Table, Place: plan.PlaceRunning,
-				Reason: fmt.Sprintf("%s stayed behind when it was checked, and %d a moment later: another process writes to it",
+				Reason: fmt.Sprintf("%s stayed behind when the table was checked, and %d a moment later: another process is writing to it",
 					record.CountRows(s.Rows()), c.Rows)})
 		}
 		s.Sum = c.Sum

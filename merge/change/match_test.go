@@ -174,7 +174,7 @@ func TestMatchRefused(t *testing.T) {
 			}()}, `table "log": key-space: account: 5 of s2 is matched with 17, which is declared to refer to no row there`},
 			{"skipped", nil, planner.PlanOptions{Check: worldtest.LoginRules(worldtest.Themes, rules.TablePolicy{Tables: []string{"accounts"}, Policy: rules.PolicySkip})}, "stay behind"},
 			{"formula", nil, planner.PlanOptions{Check: worldtest.LoginRules(worldtest.Themes, rules.TablePolicy{Tables: []string{"accounts"}, Policy: rules.PolicyCombine, Columns: map[string]string{"name": "append 9"}})},
-				`accounts.name tells what a row is, and is to be combined by "append 9"`},
+				`accounts.name identifies a row, so it cannot be combined by "append 9"`},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				worldtest.RefillAll(t, all, worlds)

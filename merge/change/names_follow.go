@@ -120,7 +120,7 @@ func (p *renaming) follow(ctx context.Context, n *plan.NamePolicy, col *catalog.
 			continue
 		}
 		if a, b := p.spelled(f, col, found); a != b {
-			p.RefuseValues(f.Table, "its column %s has to be unique, alone or with others, and has one name as %q and as %q: write it in one way", f.Column, a, b)
+			p.RefuseValues(f.Table, "the values of its column %s must be unique (alone or with other columns), but one name is written as %q and as %q: write it the same way everywhere", f.Column, a, b)
 			continue
 		}
 		if t := p.DBs[0].Table(f.Table); len(found) > 0 && t.Key() == nil {
@@ -231,7 +231,7 @@ func (p *renaming) followersIn(ctx context.Context, db int, f *rules.NameReferen
 	case unclear != nil:
 		p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("the column %s names %q, and several rows of %s have that name, as the first world compares: rename all but one of them before the merge", f.Column, unclear[0], f.To.Table)})
 	case !copied && len(found) > 0:
-		p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("%d of its rows name, by the column %s, rows that get new names, and the table is not part of the merge: include it", len(found), f.Column)})
+		p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("%d of its rows refer by the column %s to rows that get new names, but the table is not part of the merge: include it", len(found), f.Column)})
 		return nil, nil
 	}
 	slices.SortFunc(found, func(a, b plan.Rename) int { return strings.Compare(a.Key, b.Key) })

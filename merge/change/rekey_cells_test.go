@@ -182,7 +182,7 @@ func TestRekeyCellContradictions(t *testing.T) {
 		{"a condition that moves", "CREATE TABLE cells (id INTEGER NOT NULL PRIMARY KEY, list INTEGER, owner INTEGER)", "sqlite", rules.DeclaredReference{At: []string{"cells.list"}, To: []string{"chars.guid"}, When: &rules.When{Column: "owner", Is: []string{"1"}}, Others: rules.OthersPlain},
 			func(o *rules.Options, d *rules.Declarations) {
 				d.References = append(d.References, rules.DeclaredReference{At: []string{"cells.owner"}, To: []string{"chars.guid"}})
-			}, "values of owner get new ones, too"},
+			}, "values of owner change too"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {

@@ -140,7 +140,7 @@ func TestRenumberRefused(t *testing.T) {
 			{"its own", "DROP INDEX places ON chars; INSERT INTO chars VALUES (20, 13, 0, 'twice')", nil, []string{"s1 itself has several rows with the same value, such as 0"}},
 			{"a reference", "CREATE TABLE quick (id INTEGER NOT NULL PRIMARY KEY, place INTEGER)", func(o *planner.PlanOptions) {
 				o.Check.Rules[0].References = []rules.DeclaredReference{{At: []string{"quick.place"}, To: []string{"chars.place"}}}
-			}, []string{`table chars: renumber = "place"`, "is what the reference quick.place → chars.place names"}},
+			}, []string{`table chars: renumber = "place"`, "is the target of the reference quick.place → chars.place"}},
 			{"a key", "", func(o *planner.PlanOptions) { o.Check.Tables[0].Renumber = "id" }, []string{`renumber = "id"`, "is part of the key"}},
 			{"another index", "CREATE UNIQUE INDEX other ON chars (name, place)", nil, []string{"the UNIQUE index other of s1 has other columns, (name, place)"}},
 			{"texts", "", func(o *planner.PlanOptions) { o.Check.Tables[0].Renumber = "name" }, []string{`renumber = "name": it is`, "want a column of integers"}},

@@ -172,7 +172,7 @@ func (p *anyPass) judge(class keyClass, v []byte) (kind int, wrong bool) {
 			case set.Gap != "":
 				p.gap = set.Gap
 			case c.Class != class || class == textClass:
-				p.gap = "a column that names keys of several tables is compared if it and they are integers, or bytes"
+				p.gap = "a column that names keys of several tables is compared only if it and these keys are all integers or all bytes"
 			case !sure:
 				p.gap = "the keys of " + c.String() + " are too many, and too far apart, to look them up"
 			case has && db == p.db:

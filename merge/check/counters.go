@@ -186,7 +186,7 @@ func judgeCounters(f *Facts, seen []seenCounter) (results []verdict.Result) {
 	}
 	results = append(results, countedElsewhere(f)...)
 	for _, c := range f.Moving.Counters {
-		becomes, why := "copied", "the rows of the other worlds would be added to those of the first, which continue to count"
+		becomes, why := "copied", "the counters of the other worlds would be added as rows, and the first world's would continue to count"
 		switch {
 		case f.Reset[c.Table]:
 			becomes, why = "emptied", "the counter would be lost, and the game would count from the start"

@@ -32,11 +32,11 @@ func (r *Reader) Ends(ctx context.Context, db *rules.Database, table string) (*s
 	case unsupported || err == nil && first == nil && last == nil:
 		return nil, nil
 	case err == nil && (first == nil || last == nil):
-		err = errors.New("the source returned one end of the key and not the other")
+		err = errors.New("the source returned only one of the first and the last key")
 	case err == nil:
 		err = errors.Join(stream.Validate(first, scan), stream.Validate(last, scan))
 		if err == nil && (first.Len != 1 || last.Len != 1) {
-			err = fmt.Errorf("the source returned the ends of the key in %d and %d rows, want 1 and 1", first.Len, last.Len)
+			err = fmt.Errorf("the source returned %d rows with the first key and %d with the last, want 1 and 1", first.Len, last.Len)
 		}
 	}
 	if err != nil {

@@ -32,7 +32,7 @@ func (m *MatchedRows) Pairs(worlds int, offset func(world int) uint64) ([]*keys.
 	for _, group := range m.Groups {
 		home, ok := group[0].Key.Add(offset(group[0].DB))
 		if !ok {
-			return nil, fmt.Errorf("the key %s and %d is more than any column can hold", group[0].Key, offset(group[0].DB))
+			return nil, fmt.Errorf("the key %s plus %d is larger than any column can hold", group[0].Key, offset(group[0].DB))
 		}
 		for _, row := range group[1:] {
 			all[row.DB] = append(all[row.DB], keys.Pair{Old: row.Key, New: home})

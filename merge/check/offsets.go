@@ -143,7 +143,7 @@ func (f chooser) noRoom(s *rules.KeySpace, narrow *keys.Narrow) verdict.Result {
 	default:
 		r.Message = fmt.Sprintf("there is no room: the numbers of %s need an offset of at least %s, and %s has %s already and ends at %s",
 			source, narrow.Need, narrow.Limit.Column, narrow.Limit.High, narrow.Limit.Most)
-		r.Next = []string{fmt.Sprintf("give %s a larger type in all databases; or declare its values that refer to no row, if its largest values do (none)", narrow.Limit.Column)}
+		r.Next = []string{fmt.Sprintf("give %s a larger type in all databases; or, if its largest values refer to no row, declare them (none)", narrow.Limit.Column)}
 		if at, db, high := f.highest(s, narrow.World); db != nil && at.String() != narrow.Limit.Column {
 			r.Message += fmt.Sprintf("; the largest of the numbers is %s, in %s of %s", high, at, db.Name)
 			r.Next = slices.Insert(r.Next, 0, fmt.Sprintf("look at the largest values of %s: if they refer to no row, or are something else, declare them: none = [...]", at))

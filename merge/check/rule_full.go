@@ -73,7 +73,7 @@ func judgeFull(f *Facts, k *KeyReading) Outcome {
 func roomFor(f *Facts, table string, counter *catalog.AutoIncrement, last uint64) []string {
 	switch {
 	case last < counter.Max:
-		return []string{"raise max of its space, if the clients of the game take larger keys"}
+		return []string{"if the game's clients accept larger keys, raise max of its space"}
 	case f.Model().Catalog.Engine == "sqlite" || counter.Max >= math.MaxInt64:
 		return nil // there is no larger type
 	}

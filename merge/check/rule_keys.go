@@ -103,7 +103,7 @@ func keyAction(f *Facts, table string) string {
 	}
 	switch rekeying := f.Opts.Rekey != nil && f.Opts.Rekey.Auto; {
 	case f.Counter(table) != nil && !rekeying:
-		return "each world counts these keys by itself: let the merge give them new values: [merge] rekey = true; and declare what refers to them (" + verdict.ProposeRules + ")" +
+		return "each world counts these keys by itself: let the merge give them new values with [merge] rekey = true, and declare what refers to them (" + verdict.ProposeRules + ")" +
 			"; or give the keys of all databases but one an offset by hand, together with every column that refers to them: " + verdict.CodeAutoIncrement + " says which"
 	}
 	_, model := f.ModelOf(table)

@@ -101,7 +101,7 @@ func judgeText(f *Facts, table string, ref rules.Ref) (results []verdict.Result)
 	}
 	for _, code := range []string{verdict.CodeReferenceRebind, verdict.CodeReferenceDangle} {
 		r := verdict.Result{Code: code, Table: table, Subject: ref.Subject(), Columns: ref.Columns, Read: n.Resolved + n.Dangling + n.None}
-		r.Message = fmt.Sprintf("numbers in a text, which get new values: %s a row, %s no row", printable.Count(n.Resolved, "leads to", "lead to"), printable.Count(n.Dangling, "leads", "lead"))
+		r.Message = fmt.Sprintf("numbers in texts, which get new values: %s a row, %s no row", printable.Count(n.Resolved, "refers to", "refer to"), printable.Count(n.Dangling, "refers to", "refer to"))
 		results = append(results, r)
 	}
 	return results

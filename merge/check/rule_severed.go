@@ -68,7 +68,7 @@ func judgeSevered(ctx context.Context, f *Facts, s *rules.SeveredReference) (o O
 		result.Message = fmt.Sprintf("rows that refer to %s, whose rows stay behind, %s: %s", s.To, becomes, catalog.Few(parts))
 	}
 	if result.Rows = result.Count; len(orphans) > 0 {
-		result.Message += "; rows that reference them match no row then: " + catalog.Few(orphans)
+		result.Message += "; rows that reference them would match no row after the merge: " + catalog.Few(orphans)
 	}
 	odd, err := judgeOdd(ctx, f, s)
 	o.Add(Found(append(odd, result)...))
@@ -103,7 +103,7 @@ func judgeOdd(ctx context.Context, f *Facts, s *rules.SeveredReference) ([]verdi
 	if len(result.Gaps) == 0 {
 		return nil, nil
 	}
-	result.Message = fmt.Sprintf("may mean no row, instead of a row of %s, which stays behind", s.To)
+	result.Message = fmt.Sprintf("some values may mean no row, not a row of %s that stays behind", s.To)
 	result.Next = []string{fmt.Sprintf("[[check.reference]] at = [%s], to = %s, none = [...] for values that mean no row; or dangling = [...] for values whose rows are gone",
 		printable.TOML(rules.Place(s.Table, s.Column)), printable.TOML(ReferenceTarget(s.Ref)))}
 	return []verdict.Result{result}, nil
@@ -132,7 +132,7 @@ func judgeReset(ctx context.Context, f *Facts, s *rules.SeveredReference) ([]ver
 		return nil, nil
 	}
 	if s.Gap != "" {
-		result.Message, result.Gaps = "rows refer to rows that do not come", []verdict.Gap{{World: f.Model().Name, Reason: s.Gap}}
+		result.Message, result.Gaps = "rows refer to rows that are not copied", []verdict.Gap{{World: f.Model().Name, Reason: s.Gap}}
 		return []verdict.Result{result}, nil
 	}
 	n, err := Referring(ctx, f.Model(), s.Table, s, nil)

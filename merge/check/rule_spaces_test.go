@@ -288,7 +288,7 @@ func TestSpacesThatCannotBe(t *testing.T) {
 			o.Tables = []rules.TablePolicy{{Tables: []string{"heroes"}, Policy: rules.PolicySame}}
 			o.Rekey.Spaces = []rules.Space{{Keys: []string{"heroes.id"}}}
 		},
-		`there is no space "x", and none has that key`: func(o *rules.Options) { o.Rekey.Counters = []rules.CounterRow{{At: "things.kind", Space: "x"}} },
+		`there is no space "x", and no space has that key`: func(o *rules.Options) { o.Rekey.Counters = []rules.CounterRow{{At: "things.kind", Space: "x"}} },
 		`things.owner gets new values itself`: func(o *rules.Options) {
 			o.Rekey.Counters = []rules.CounterRow{{At: "things.owner", Space: "heroes.id"}}
 		},

@@ -146,7 +146,7 @@ func notEmpty(f *Facts, table string) (reasons []string) {
 		n, counted := f.Model().Rows[other.Name]
 		stays := !f.Reset[other.Name] && (n > 0 || !counted) && !slices.ContainsFunc(f.Severed, severed)
 		if foreign && stays {
-			because("rows of %q reference its rows, and none of these comes: reset both or neither", other.Name)
+			because("rows of %q reference its rows, and none of its rows are copied: reset both or neither", other.Name)
 		}
 	}
 	return reasons

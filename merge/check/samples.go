@@ -76,7 +76,7 @@ func fetch(ctx context.Context, m stream.Member) ([]catalog.Field, error) {
 	if err == nil && fields == nil {
 		err = &catalog.ReadError{
 			World: m.DB.Name, Table: m.Table, Doing: "a row",
-			Err: errors.New("a row that was just read is missing: the reads are not of one moment"),
+			Err: errors.New("a row that was just read is missing: the table changed between two reads"),
 		}
 	}
 	return fields, err

@@ -84,7 +84,7 @@ func (p *cellPass) row(s *stream.Stream, all []*cellRead, rooms map[string]room,
 		found[k.Start] = true
 		v, ok := about[i].shift.Image(k.Value)
 		if !ok {
-			return v, fmt.Errorf("%s and %d is more than any column can hold", k.Value, about[i].shift.By)
+			return v, fmt.Errorf("%s plus %d is larger than any column can hold", k.Value, about[i].shift.By)
 		}
 		return v, nil
 	})

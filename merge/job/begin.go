@@ -66,8 +66,8 @@ func (r *Run) Behind(state record.State) bool {
 // one than was planned, or if one may have run without the fence of the merge.
 func (r *Run) Kept(ctx context.Context, doing string, state record.State) error {
 	if r.Behind(state) {
-		return &record.RefusedError{Doing: doing, Refusals: []plan.Refusal{{Source: r.New.Name, Next: plan.NextNone, Reason: "the merge was opened before, " +
-			"as the fences of its worlds say, and this database is a copy from before that: name the one that was opened; if it is gone, undo the merge, " +
+		return &record.RefusedError{Doing: doing, Refusals: []plan.Refusal{{Source: r.New.Name, Next: plan.NextNone, Reason: "the fences of its worlds say " +
+			"that the merge was opened, but this database is a copy from before that: name the one that was opened; if it is gone, undo the merge, " +
 			"which keeps what it gave, then plan again"}}}
 	}
 	return r.Retry(ctx, "looking at the fences", func(ctx context.Context) error {

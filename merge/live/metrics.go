@@ -52,13 +52,13 @@ func (h *Handler) metrics(w http.ResponseWriter, r *http.Request) {
 }
 
 func (e *exposition) status(s *campaign.Status) {
-	e.gauge("fleet_state_time_seconds", "When all this was so, since 1970.", float64(s.Now.UnixMilli())/1000)
+	e.gauge("fleet_state_time_seconds", "When the figures were read, in seconds since 1970.", float64(s.Now.UnixMilli())/1000)
 	e.metric("fleet_doing", "gauge", "1 for the step of the running process, 0 for the others. All are 0 if none runs.")
 	for _, doing := range []string{"apply", "plan", "try", "undo", "verify"} {
 		e.sample("fleet_doing", "command", doing, boolean(s.Doing == doing))
 	}
 	e.gauge("fleet_paused", "1 if the operator paused the campaign.", boolean(s.Paused))
-	e.gauge("fleet_waits", "1 if the process waits, such as for the window of time.", boolean(s.Waits != ""))
+	e.gauge("fleet_waits", "1 if the process waits, for example for its window of time.", boolean(s.Waits != ""))
 	count := make(map[campaign.Phase]int)
 	var rows, all int64
 	for i := range s.Merges {
@@ -71,25 +71,25 @@ func (e *exposition) status(s *campaign.Status) {
 		e.sample("fleet_merges", "phase", string(l.phase), float64(count[l.phase]))
 	}
 	e.gauge("fleet_rows", "Rows that are in their new database.", float64(rows))
-	e.gauge("fleet_rows_planned", "Rows that come, of merges that have a plan.", float64(all))
+	e.gauge("fleet_rows_planned", "Rows to copy in merges that have a plan.", float64(all))
 	left, unknown := s.TimeLeft()
-	e.gauge("fleet_left_seconds_least", "How long the merges that are not done still take, at the least.", left[0])
-	e.gauge("fleet_left_seconds_most", "How long the merges that are not done still take, at the most.", left[1])
-	e.gauge("fleet_merges_unpredicted", "Merges that are not done and without a prediction.", float64(unknown))
+	e.gauge("fleet_left_seconds_least", "Seconds that the unfinished merges still need, at least.", left[0])
+	e.gauge("fleet_left_seconds_most", "Seconds that the unfinished merges still need, at most.", left[1])
+	e.gauge("fleet_merges_unpredicted", "Unfinished merges without a prediction.", float64(unknown))
 	e.metric("fleet_events_total", "counter", "Events of the campaign.")
 	e.sample("fleet_events_total", "", "", float64(s.LastEvent))
 	if s.Began != nil {
-		e.gauge("fleet_worked_seconds", "How long apply has worked, without pauses and the time between two commands.", s.Worked)
+		e.gauge("fleet_worked_seconds", "Seconds that apply has worked, without pauses and the time between two commands.", s.Worked)
 	}
 	for _, of := range []struct {
 		name, help string
 		value      func(*campaign.MergeStatus) float64
 	}{
-		{"fleet_merge_rows_done", "Rows of the step at hand that are done, of merges that run.",
+		{"fleet_merge_rows_done", "Rows done in the current step of merges that run.",
 			func(m *campaign.MergeStatus) float64 { return float64(m.Done) }},
-		{"fleet_merge_rows_per_second", "Rows a second, of merges that run.",
+		{"fleet_merge_rows_per_second", "Rows per second of merges that run.",
 			func(m *campaign.MergeStatus) float64 { return m.PerSecond }},
-		{"fleet_merge_left_seconds", "How long merges that run still take, as predicted.",
+		{"fleet_merge_left_seconds", "Seconds that merges that run still need, as predicted.",
 			func(m *campaign.MergeStatus) float64 { return m.Left }},
 	} {
 		e.metric(of.name, "gauge", of.help)

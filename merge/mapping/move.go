@@ -80,7 +80,7 @@ func Images(m *world.Move, all []Value, row []any) ([]Value, error) {
 			return InCells(m, all, row, func(c int, n keys.Integer) (keys.Integer, error) {
 				image, ok := m.Cases[c].Shift.Image(n)
 				if !ok {
-					return image, fmt.Errorf("%s and %d is more than any column can hold", n, m.Cases[c].Shift.By)
+					return image, fmt.Errorf("%s plus %d is larger than any column can hold", n, m.Cases[c].Shift.By)
 				}
 				return image, nil
 			})
@@ -154,7 +154,7 @@ func imageOf(v any, shift *keys.Shift) (any, error) {
 	}
 	image, ok := shift.Image(n)
 	if !ok {
-		return nil, fmt.Errorf("%s and %d is more than any column can hold", n, shift.By)
+		return nil, fmt.Errorf("%s plus %d is larger than any column can hold", n, shift.By)
 	}
 	if image == n {
 		return nil, nil

@@ -55,7 +55,7 @@ func (p *Planner) refuseNumberless(ctx context.Context, t *catalog.Table, c *cat
 	}
 	n := world.NewNumbering(c.Type)
 	if n.Ambiguous() && !slices.Contains(t.Key(), c.Name) { // a key says so itself
-		if err := refuse("%s = 0", "the ENUM column %q has the value 0 in %s, which was not in its list when it was written, and reads as its member '': "+
+		if err := refuse("%s = 0", "the ENUM column %q has the value 0 in %s (stored for a value that is not in its list), which reads as its member '': "+
 			"give them a value: UPDATE %s SET %s = NULL WHERE %s, or a member"); err != nil {
 			return err
 		}

@@ -63,7 +63,7 @@ func Measure(ctx context.Context, p *change.Planning) error {
 		t := &p.Plan.Tables[i]
 		for j, s := range p.DBs {
 			if c, want := t.Worlds[j], p.Rows[s.Name()][t.Name]; !t.Only && s.Table(t.Name) != nil && c.Rows != want {
-				p.Refuse(plan.Refusal{Place: plan.PlaceRunning, Source: s.Name(), Table: t.Name, Reason: fmt.Sprintf("it had %s when it was checked and %d a moment later: another process writes to it", record.CountRows(want), c.Rows)})
+				p.Refuse(plan.Refusal{Place: plan.PlaceRunning, Source: s.Name(), Table: t.Name, Reason: fmt.Sprintf("it had %s when it was checked and %d a moment later: another process is writing to it", record.CountRows(want), c.Rows)})
 			}
 		}
 	}

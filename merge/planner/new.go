@@ -34,7 +34,7 @@ func planNew(ctx context.Context, p *Planner) error {
 		if all.Has(world.Sequence, skipped.Table) {
 			continue
 		}
-		p.refuse(plan.Refusal{Place: plan.PlaceInto, Source: first.Name(), Table: skipped.Table, Reason: "it is not read, so it cannot come into the new database: " + skipped.Reason})
+		p.refuse(plan.Refusal{Place: plan.PlaceInto, Source: first.Name(), Table: skipped.Table, Reason: "it is not read, so it cannot be created in the new database: " + skipped.Reason})
 	}
 	p.Plan.New.Made = all.Fingerprints()
 	p.Plan.New.Recounted = all.Into(p.Plan.New.Engine)

@@ -163,7 +163,7 @@ func verify(ctx context.Context, proving *change.Proving) error {
 func sameColumns(r *job.Run) error {
 	refused := &record.RefusedError{Doing: "verify"}
 	refuse := func(table, what string) {
-		refused.Refusals = append(refused.Refusals, plan.Refusal{Source: r.New.Name, Table: table, Reason: what + " since the merge made it: alter it back"})
+		refused.Refusals = append(refused.Refusals, plan.Refusal{Source: r.New.Name, Table: table, Reason: what + " after the merge made it: alter it back"})
 	}
 	for _, t := range r.Plan.Tables {
 		if l := r.Layouts[t.Name]; l == nil {

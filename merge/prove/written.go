@@ -26,9 +26,9 @@ func Written(ctx context.Context, r *job.Run) (written []plan.Refusal, err error
 		l := r.Layouts[t.Name]
 		switch {
 		case l == nil:
-			note(t.Name, "the table was dropped or renamed since the merge made it")
+			note(t.Name, "the table was dropped or renamed after the merge made it")
 		case !slices.Equal(slices.Sorted(slices.Values(l.Columns)), slices.Sorted(slices.Values(t.Columns))):
-			note(t.Name, "its columns were altered since the merge made it")
+			note(t.Name, "its columns were altered after the merge made it")
 		default:
 			parts, rows = append(parts, plan.Part{Table: i, World: newDatabase}), rows+t.Merged().Rows
 		}

@@ -19,7 +19,7 @@ import (
 
 // ErrBusy says that another process works on the same merge. What it does stays; so does what
 // this one did until then.
-var ErrBusy = errors.New("merge: another process works on the same merge")
+var ErrBusy = errors.New("merge: another process is working on the same merge")
 
 // WrongState returns ErrBusy with both states.
 func (m *Manifest) WrongState(is, want State) error {
@@ -71,7 +71,7 @@ func (m *Manifest) HoldState(ctx context.Context, want State, only bool) error {
 }
 
 func (m *Manifest) takenUp() error {
-	return fmt.Errorf("%w: another apply has begun since, and continues the merge %s", ErrBusy, m.ID)
+	return fmt.Errorf("%w: another apply began later and continues the merge %s", ErrBusy, m.ID)
 }
 
 // TakeUp makes this process the one that fills the tables. What an earlier one writes from then on is refused

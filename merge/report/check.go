@@ -256,7 +256,7 @@ func (c *Check) sentence() sentence {
 	case verdict.NotVerified:
 		if len(c.Unsure) == 0 && len(c.Open) > 0 {
 			s = sentence{"no conflict was found in merging", ", but some columns are not declared",
-				fmt.Sprintf(", but %s", printable.Count(int64(len(c.Open)), "column is not declared, and it matters what it is", "columns are not declared, and it matters what they are"))}
+				fmt.Sprintf(", but %s", printable.Count(int64(len(c.Open)), "column must be declared", "columns must be declared"))}
 			break
 		}
 		fallthrough

@@ -17,7 +17,7 @@ const earlyLines = 8
 func (c *Check) WriteEarly(w io.Writer) error {
 	t := newCheckText(TextOptions{})
 	number := func(n int) string { return printable.Number(int64(n)) }
-	t.line(0, fmt.Sprintf("Before the keys are read, no verdict yet: of %s %s failed, %s not verified",
+	t.line(0, fmt.Sprintf("No verdict before the keys are read. So far, of %s: %s failed, %s not verified",
 		printable.Count(int64(len(c.Report.Results)), "check", "checks"), number(len(c.Failed)), number(len(c.Unsure))))
 	open, worlds := slices.Concat(c.Failed, c.Unsure), c.Report.Worlds
 	t.some(len(open), earlyLines, andMore, func(i int) {

@@ -33,7 +33,7 @@ var known = &verdict.Report{
 	},
 }
 
-const knownText = `Before the keys are read, no verdict yet: of 4 checks 1 failed, 1 not verified
+const knownText = `No verdict before the keys are read. So far, of 4 checks: 1 failed, 1 not verified
   FAIL  server-conflict: server 1 in s1, s2
   NOT VERIFIED  column-opaque mail body\x1b[2J: may hold IDs
   s1  about 1,234 rows in 2 tables

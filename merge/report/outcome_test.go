@@ -297,7 +297,7 @@ func TestOutcomeIsThere(t *testing.T) {
 	all := sampleOutcomes()
 	for outcome, wants := range map[string][]string{
 		"DONE": {
-			"\nNow prove it, and let the game in:\n  servermerge open plan.json\n",
+			"\nTo prove it and let the game in:\n  servermerge open plan.json\n",
 			"  s1     server 1 (realm 1)  fenced by this merge: it cannot be started\n", "  s2     server 2 (realm 2)  fenced by this merge",
 			"  table           s1      s2   s3    planned     copied\n  players  1,234,567  98,765  500  1,333,832  1,333,832\n",
 		},
@@ -309,7 +309,7 @@ func TestOutcomeIsThere(t *testing.T) {
 		"REFUSED": {"What blocks it:\n  database \"s2\": server 2 runs: it is held by host-7: stop it first\n", "not fenced by this merge"},
 		"STOPPED": {"  copied\n", "  99,265\n", "Nothing is lost. To resume:\n  servermerge again plan.json\n"},
 		"UNDONE":  {"  server 2 of s2 can be started again\n", "The game servers of s1, s2 and s3 can be started again, on their databases.\n"},
-		"OTHERS":  {"because the merge did not make all that is in it: VIEW mine\n"},
+		"OTHERS":  {"because the merge did not make everything in it: VIEW mine\n"},
 		"OPENED":  {"  2 events are enabled there\n", "Point the game server of s1 to new, and start it.\n", "  GRANT SELECT ON new.* TO game\n", "gameid servers retire -reason 'merged into new' 2\n"},
 		"TRIED":   {"Rows were changed since the plan was made: make a new plan before the merge:\n", "  items    s2       42           40\n", "  players  s3      500          500  other values\n", "Then drop it:\n  servermerge undo plan.json\n"},
 		"CHANGED": {"To take it back:\n  servermerge undo plan.json\n"},

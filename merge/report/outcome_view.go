@@ -246,7 +246,7 @@ func (v *View) applied(o *Outcome, place string) {
 	for _, note := range o.Applied.Notes {
 		v.note(note)
 	}
-	v.Then("Now prove it, and let the game in:", o.Then.Open)
+	v.Then("To prove it and let the game in:", o.Then.Open)
 }
 
 // made says that the new database is made, and of what.
@@ -327,7 +327,7 @@ func (v *View) proved(o *Outcome, place, worlds string) {
 		v.Then("To drop it and let the worlds start again:", o.Then.Undo)
 		return
 	}
-	v.Then("If it is open, the differences include what was played there since. If it is not, open refuses it. To drop it and let the worlds start again:", o.Then.Undo)
+	v.Then("If the database is open, the differences include later changes by the game. If it is not, open refuses it. To drop it and let the worlds start again:", o.Then.Undo)
 }
 
 func (v *View) opened(o *Outcome, place, worlds string) {
@@ -384,7 +384,7 @@ func (v *View) undone(o *Outcome, place, worlds string) {
 		v.Sentence = fmt.Sprintf("%s was dropped; %s", place, written)
 	default:
 		v.Sentence = fmt.Sprintf("all that the merge made in %s was dropped; %s", place, written)
-		v.note("The database itself stays, because the merge did not make all that is in it: " + printable.List(u.Others, ", ", shownTables))
+		v.note("The database itself was not dropped, because the merge did not make everything in it: " + printable.List(u.Others, ", ", shownTables))
 	}
 	if o.Tried {
 		return
@@ -441,9 +441,9 @@ func (v *View) status(o *Outcome, place string) {
 		v.Then("To take it back:", then.Undo)
 	case merge.StateOpening:
 		v.Word, v.Sentence = "OPENING", "proved, and being opened"
-		switch opened := "it was opened, as the fences of its worlds say, and " + place; {
+		switch opened := "the fences of its worlds say that it was opened, but " + place; {
 		case at.Lost:
-			v.Sentence = opened + " is missing, or has another name"
+			v.Sentence = opened + " is missing or has another name"
 			v.Then("If it is lost for good, lift the fences:", strings.Replace(then.Undo, " undo", " undo -force", 1))
 		case at.Behind:
 			v.Sentence = opened + " is a copy from before that"

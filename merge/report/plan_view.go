@@ -125,7 +125,7 @@ func planSections(p *merge.Plan, then Commands) []Section {
 		{"contents", Amount(p) + fmt.Sprintf(" (at %s rows a second)", printable.Number(perSecond))},
 		{"schema", fmt.Sprintf("the tables of %s, and %s (indexes, foreign keys, views, triggers, routines, events)", first, printable.Count(int64(p.New.Objects), "other object", "other objects"))},
 		{"disk", "about " + printable.Bytes(p.New.Bytes) + ", up to twice that while it is made"},
-		{"worlds", "only read; do not start their game servers on them any more"},
+		{"worlds", "only read; do not start their game servers on them again"},
 		{"check", "says " + string(p.Check.Verdict)},
 	}}
 	if p.New.Engine != "" {
@@ -186,7 +186,7 @@ func explained(s Section, words string) Section {
 
 // grants are the rights that the accounts of the game need in the new database.
 func grants(p *merge.Plan) Section {
-	s := Section{ID: "grants", Title: "Rights that the game's accounts need in the new database, once it is made", Commands: p.New.Grants}
+	s := Section{ID: "grants", Title: "Rights that the game's accounts need in the new database after apply", Commands: p.New.Grants}
 	if p.New.Unseen != "" {
 		s.Words = []string{"There may be more: " + p.New.Unseen}
 	}

@@ -56,7 +56,7 @@ func WritePlanned(w io.Writer, o TextOptions, steps []merge.Planned) error {
 			became = "became " + printable.Text(s.New)
 		}
 		if s.Stays == "" && i == 0 {
-			became += fmt.Sprintf(", if %s had it: for such keys only the plan is on record", printable.Text(s.Source))
+			became += fmt.Sprintf(", if %s had it: for such keys only the plan is recorded", printable.Text(s.Source))
 		}
 		t.line(0, fmt.Sprintf("%s %s of %s %s  (merge %s)", printable.Text(s.Table), printable.Text(s.Old), printable.Text(s.Source), became, s.Merge))
 	}

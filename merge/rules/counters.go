@@ -39,7 +39,7 @@ func (m *Moving) declareCounter(f *Resolved, n Names, c CounterRow) error {
 		return s.Name == c.Space || slices.ContainsFunc(s.Columns, func(at ColumnName) bool { return at.String() == c.Space })
 	})
 	if k < 0 {
-		return fmt.Errorf("there is no space %q, and none has that key: declare it, as in [[merge.space]] keys = [%s], or say rekey = true in [merge], which takes keys of AUTO_INCREMENT", c.Space, printable.TOML(c.Space))
+		return fmt.Errorf("there is no space %q, and no space has that key: declare it, as in [[merge.space]] keys = [%s], or set rekey = true in [merge], which covers AUTO_INCREMENT keys", c.Space, printable.TOML(c.Space))
 	}
 	if err := c.When.Validate(); err != nil {
 		return err

@@ -228,7 +228,7 @@ func (s *Stays) WhyOf(value func(column string) (v any, known bool)) (why string
 		one := Stays{By: []*Severed{by}}
 		columns, is := one.Sift()
 		if slices.ContainsFunc(columns, func(name string) bool { _, known := value(name); return !known }) {
-			return "", fmt.Errorf("it may have stayed behind, since it %s, and the key does not say to which row: look in %s", s.Why[i].Why, s.World)
+			return "", fmt.Errorf("it may have stayed behind: it %s, but the key does not show to which row; look in %s", s.Why[i].Why, s.World)
 		}
 		if is(at(columns)) {
 			return s.Why[i].Why, nil

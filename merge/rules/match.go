@@ -128,7 +128,7 @@ func combineMatched(f *Resolved, by *MatchedBy) error {
 		if formula := c.Formula(name); !slices.Contains(key, name) && formula.Op == FormulaSame {
 			c.Columns = append(c.Columns, CombinedColumn{name, Formula{Op: FormulaFirst}}) // equal, perhaps in other letters
 		} else if !formula.chooses() && formula.Op != FormulaSame {
-			return fmt.Errorf("match: %s tells what a row is, and is to be combined by %q: want \"first\" or \"last\"", Place(by.Table, name), formula)
+			return fmt.Errorf("match: %s identifies a row, so it cannot be combined by %q: want \"first\" or \"last\"", Place(by.Table, name), formula)
 		}
 	}
 	slices.SortFunc(c.Columns, func(a, b CombinedColumn) int { return strings.Compare(a.Column, b.Column) })

@@ -76,7 +76,7 @@ func TablePolicies(opts Options, n Names) (map[string]TablePolicy, error) {
 		}
 		switch {
 		case p.Renumber != "" && (p.Policy != PolicyCopy || len(p.Within) == 0):
-			return nil, Unsuitable("%s: renumber = %q: want within, the columns in which it is unique, and the policy %q", what, p.Renumber, PolicyCopy)
+			return nil, Unsuitable("%s: renumber = %q: want within (the columns within which it is unique) and the policy %q", what, p.Renumber, PolicyCopy)
 		case p.Renumber == "" && (len(p.Within) > 0 || p.From != nil || p.Max != nil):
 			return nil, Unsuitable("%s: within, from and max are for renumber, which is missing", what)
 		case p.From != nil && p.Max != nil && *p.From > *p.Max:

@@ -439,7 +439,7 @@ func (d *Declared) named(texts []string) (to []ColumnName, space string, err err
 			case !known:
 				return nil, "", fmt.Errorf("to is %q, and no space has that name%s", text, naming.Hint(name, slices.Sorted(maps.Keys(d.spaces))))
 			case len(s.Keys) == 0 && len(texts) > 1:
-				return nil, "", fmt.Errorf("to names the space %q, which has no keys, beside others: want it alone", name)
+				return nil, "", fmt.Errorf("to names the space %q, which has no keys, together with others: want only that space", name)
 			case len(s.Keys) == 0:
 				return nil, name, nil
 			}

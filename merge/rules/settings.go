@@ -95,7 +95,7 @@ func contradiction(s Setting, f *Resolved, r RenamedColumn) string {
 		}
 	}
 	if n := f.Renumbers[r.Table]; n != nil && slices.Contains(n.Columns(), s.Column) {
-		return "belongs to the renumber of its [[merge.table]]"
+		return "is used by renumber in its [[merge.table]]"
 	}
 	return ""
 }
@@ -122,13 +122,13 @@ func occupied(f *Resolved, at ColumnName) string {
 		}
 	}
 	if to := f.Declared.to(at); len(to) > 0 {
-		return fmt.Sprintf("is what the reference %s.%s names, and its values cannot be changed", to[0].Table, to[0].Subject())
+		return fmt.Sprintf("is the target of the reference %s.%s, and its values cannot be changed", to[0].Table, to[0].Subject())
 	}
 	for _, table := range f.Tables {
 		for _, t := range f.Having(table) {
 			for _, ref := range t.References {
 				if ref.ToTable == at.Table && slices.Contains(ref.ToColumns, at.Column) {
-					return fmt.Sprintf("is what the foreign key %s.%s names, and its values cannot be changed", table, catalog.ColumnList(ref.Columns))
+					return fmt.Sprintf("is the target of the foreign key %s.%s, and its values cannot be changed", table, catalog.ColumnList(ref.Columns))
 				}
 			}
 		}

@@ -346,7 +346,7 @@ func (m *Moving) contradiction(f *Resolved) error {
 		c := m.Columns[at]
 		for i, a := range c.Cases {
 			if a.Ref != nil && a.Ref.When != nil && m.Columns[ColumnName{at.Table, a.Ref.When.Column}] != nil {
-				return Unsuitable("%s%s refers to the space %q when %s, and values of %s get new ones, too: after the merge the condition would select other rows. Declare it by a column whose values stay",
+				return Unsuitable("%s%s refers to the space %q when %s, but the values of %s change too: after the merge the condition would select other rows. Use a condition on a column whose values do not change",
 					at, a.in(), a.Space.Name, a.Ref.When, a.Ref.When.Column)
 			}
 			for _, b := range c.Cases[:i] {

@@ -87,7 +87,7 @@ var codes = []Code{
 		Code:       CodeWorldTwice,
 		Meaning:    "two names lead to one database: its rows would be merged with themselves",
 		Counts:     "pairs of names",
-		Action:     "name each database once, and look where the DSN of the other one leads",
+		Action:     "name each database once, and check which database the other DSN names",
 		Unverified: "make sure that these are two databases: look on their servers, or at their files",
 	},
 	{
@@ -144,7 +144,7 @@ var codes = []Code{
 	},
 	{
 		Code:       CodeKeyUndeclared,
-		Meaning:    "a key stays unchanged while others get new values, and no rule says whether it is one of the game's own data",
+		Meaning:    "a key keeps its value while others get new ones, and no rule says whether it is a key of the game's own data",
 		Unverified: "declare the column: a key of a space, a reference, or shared",
 		OneColumn:  true,
 	},
@@ -217,8 +217,8 @@ var codes = []Code{
 		Code:       CodeCounterFull,
 		Meaning:    "a table with AUTO_INCREMENT has no number left for the next row after the merge, or fewer than the worlds have used so far",
 		Counts:     "counters without a number",
-		Action:     "give the column a larger type in all databases, or the rows with the largest keys smaller ones, before the merge",
-		Unverified: "give the column a larger type in all databases, or the rows with the largest keys smaller ones; or make sure that the remaining numbers suffice",
+		Action:     "before the merge, give the column a larger type in all databases, or give the rows with the largest keys smaller keys",
+		Unverified: "give the column a larger type in all databases, or give the rows with the largest keys smaller keys; or make sure that the remaining numbers suffice",
 	},
 	{
 		Code:       CodeKeyWorld,
@@ -264,7 +264,7 @@ var codes = []Code{
 	{
 		Code:       CodeReferenceTwoKinds,
 		Meaning:    "a reference seems to name different things in different rows: if another column has certain values, many match no row of their own database but one of another",
-		Unverified: "declare with when which rows name what; if all rows name the same thing, allow the code for the column",
+		Unverified: "use when to declare what each row refers to; if all rows refer to the same thing, allow the code for the column",
 		OneColumn:  true,
 	},
 	{
@@ -321,7 +321,7 @@ var codes = []Code{
 		Code:       CodeTableUncopyable,
 		Meaning:    "a merge cannot copy the rows of a table as they are",
 		Counts:     "reasons",
-		Action:     "change the table or the rules, as the reasons say",
+		Action:     "change the table or the rules; the reasons say how",
 		Unverified: "the reasons say why this is unknown",
 	},
 	{
@@ -354,7 +354,7 @@ var codes = []Code{
 	},
 	{
 		Code:       CodeSchemaDefault,
-		Meaning:    "a column has another default than in the first world: new rows that leave it out will differ",
+		Meaning:    "the default of a column differs from the first world's: new rows without a value for the column will differ",
 		Counts:     "databases that differ",
 		Action:     "migrate all databases to one schema, then check again",
 		Unverified: "migrate all databases to one schema, then check again",
@@ -409,7 +409,7 @@ var codes = []Code{
 	},
 	{
 		Code:       CodeTableChanged,
-		Meaning:    "a table outside the snapshot changed while the check read it, so its results are not of one moment",
+		Meaning:    "a table outside the snapshot changed while the check read it, so its results mix different states of the table",
 		Unverified: "stop the processes that write to the table, then check again",
 	},
 	{

@@ -173,7 +173,7 @@ func tokenOf(say *cli.Log, file string, private, control bool) (string, error) {
 	lines.Scan()
 	token := strings.TrimSpace(lines.Text())
 	if len(token) < shortest || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", fmt.Errorf("-token-file: the first line of %s is not a token: want at least %d letters and digits, or a file that does not exist, to make one", printable.Text(file), shortest)
+		return "", fmt.Errorf("-token-file: the first line of %s is not a token: want at least %d letters and digits; to make a token, name a file that does not exist", printable.Text(file), shortest)
 	}
 	return token, lines.Err()
 }

@@ -41,6 +41,6 @@ func checkForm(cmd *cliv3.Command, env cli.Env, out io.Writer) error {
 	files := cmd.StringSlice("rules")
 	fmt.Fprintf(out, "%s: written right: %s, %s of other columns, %s of keys.\n", strings.Join(slice.Map(files, printable.Text), ", "),
 		count(references, "reference", "references"), count(columns, "pattern", "patterns"), count(spaces, "space", "spaces"))
-	fmt.Fprintf(out, "Whether they fit the databases, only these tell: mergecheck -rules %s WORLD WORLD\n", strings.Join(slice.Map(files, printable.Text), " -rules "))
+	fmt.Fprintf(out, "To check them against the databases: mergecheck -rules %s WORLD WORLD\n", strings.Join(slice.Map(files, printable.Text), " -rules "))
 	return nil
 }

@@ -60,7 +60,7 @@ func announceApply(ctx context.Context, log *cli.Log, j *job, try bool) (began *
 	for _, w := range p.Worlds {
 		for _, m := range w.Servers {
 			if w.Fence && m.Own && !try {
-				log.Sayf("from its first write on, server %s cannot be started on %s any more", m.Server, printable.Text(w.Name))
+				log.Sayf("after the first write, server %s can no longer be started on %s", m.Server, printable.Text(w.Name))
 			}
 		}
 	}

@@ -66,7 +66,7 @@ func (s surroundings) locate(cmd *cliv3.Command, j *job) (*job, error) {
 		}
 	}
 	if len(args) != len(names) {
-		return nil, cli.Usage("got %s for a plan of %d: want %s, or none where the plan has their names", printable.Count(int64(len(args)), "database", "databases"), len(names), strings.Join(names, ", "))
+		return nil, cli.Usage("got %s for a plan of %d: want %s, or none if the plan has their names", printable.Count(int64(len(args)), "database", "databases"), len(names), strings.Join(names, ", "))
 	}
 	places, err := databases.NewConfig(cmd.String("config"), s.env).Locate(args)
 	if err != nil {

@@ -130,7 +130,7 @@ func (j *job) failed(ctx context.Context, err error, o *report.Outcome) error {
 		}
 		return cli.WithHint(cli.WithCode(errors.New(said), cli.Stopped), words.Hint())
 	}
-	return cli.WithHint(report.Plainly(err), "What was done is kept. To see its state: "+j.command("status"))
+	return cli.WithHint(report.Plainly(err), "Completed work is kept. To see the state of the merge: "+j.command("status"))
 }
 
 // unread ends a command that only reads and could not.

@@ -127,7 +127,7 @@ func TestLeaving(t *testing.T) {
 		want string
 	}{
 		{cli.Conflicts, []string{"spells", "10/70133"}, "spells 10/70133 of sqlite:west.db stayed behind: refers by hero to heroes  (merge "},
-		{cli.OK, []string{"spells", old}, "spells " + old + " of sqlite:west.db became " + now + ", if sqlite:west.db had it: for such keys only the plan is on record  (merge "},
+		{cli.OK, []string{"spells", old}, "spells " + old + " of sqlite:west.db became " + now + ", if sqlite:west.db had it: for such keys only the plan is recorded  (merge "},
 		{cli.Incomplete, []string{"seq", "item"}, "servermerge: no merge on record brought rows of a table \"seq\" with such keys from \"sqlite:west.db\"\n"},
 	} {
 		got := servermerge(t.Context(), append([]string{"whois", "sqlite:new.db", "sqlite:west.db"}, c.args...)...)

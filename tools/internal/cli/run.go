@@ -378,7 +378,7 @@ func checkHelp(root, cmd *cli.Command) error {
 		for _, name := range flag.Names() {
 			mentions("-" + name)
 			if _, text := flagText(root, cmd, name); text == "" {
-				errs = append(errs, fmt.Errorf("no help says what -%s of %q means", name, cmd.Name))
+				errs = append(errs, fmt.Errorf("the help does not explain -%s of %q", name, cmd.Name))
 			}
 		}
 	}

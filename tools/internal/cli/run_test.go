@@ -182,7 +182,7 @@ func TestCheckHelp(t *testing.T) {
 	want := `the help of "prog" does not mention "-h files"` + "\n" +
 		`the help of "echo" does not mention "Example"` + "\n" +
 		`the help of "echo" does not mention "-times"` + "\n" +
-		`no help says what -times of "echo" means` + "\n" +
+		`the help does not explain -times of "echo"` + "\n" +
 		`the help of "prog" does not mention "  other "` + "\n" +
 		`a line of the help of "other" has 85 columns: Is so wide that it takes two lines of a terminal with the eighty columns that it has.` + "\n" +
 		`an example of "other" shows a password to the machine, or is not quoted for a shell:   prog other mysql:u:p@tcp(db)/x` + "\n" +

@@ -166,6 +166,6 @@ func oneOf[T ~string](want string, words ...T) func(string) string {
 	}
 }
 
-var gone = oneOf(`"drop", if a row whose row stays behind is to stay behind too, or "none", if its reference is to be cleared`, rules.GoneDrop, rules.GoneNone)
+var gone = oneOf(`"drop" to leave the referring rows behind too, or "none" to clear their reference`, rules.GoneDrop, rules.GoneNone)
 
 var others = oneOf(`"plain", or remove it`, rules.OthersPlain)
