@@ -435,7 +435,7 @@ func (v *View) status(o *Outcome, place string) {
 	case merge.StateMade:
 		v.Word, v.Sentence = "MADE", "made, and closed to the game until open"
 		if len(at.Fences) == 0 { // nothing closes it
-			v.Sentence = "made; start no game server there before open, which nothing here prevents"
+			v.Sentence = "made; without a registry nothing closes it: start no game server there before open"
 		}
 		v.Then("To prove it and let the game in:", then.Open)
 		v.Then("To take it back:", then.Undo)
