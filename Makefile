@@ -28,10 +28,10 @@ test: check needs ## all tests, on SQLite, MariaDB, MySQL and PostgreSQL (minute
 	$(WITH) mariadb,mysql,postgres -- $(MAKE) --no-print-directory -j2 go-test-raced go-test-others
 
 go-test-raced:
-	$(GO) test -p 4 -vet=off -timeout 4h $(RACE) $(RACED)
+	$(GO) test -p 3 -vet=off -timeout 4h $(RACE) $(RACED)
 
 go-test-others:
-	$(GO) test -p 4 -vet=off -timeout 4h $(OTHERS)
+	$(GO) test -p 3 -vet=off -timeout 4h $(OTHERS)
 	$(GO) test -C bench -vet=off -timeout 4h ./...
 
 prove: export LONG = 1
