@@ -94,7 +94,7 @@ var codes = []Code{
 		Code:       CodeServerConflict,
 		Meaning:    "two databases list the same server for different worlds",
 		Counts:     "servers",
-		Action:     "these worlds cannot be merged: both made IDs as this server; give each new world a server of its own",
+		Action:     "do not merge these worlds: both made IDs as this server; give each new world a server of its own",
 		Unverified: "make sure that no two of these worlds were ever the same server",
 	},
 	{
