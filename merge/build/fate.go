@@ -180,7 +180,7 @@ func (f *fates) read(ctx context.Context, on *world.Connection, planned world.Co
 		if err != nil {
 			return err
 		}
-		found.Rows, found.Sum = found.Rows+1, found.Sum.Add(sum)
+		found.Add(sum)
 		fate, err := of(row)
 		if err != nil {
 			return err

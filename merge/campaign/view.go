@@ -14,7 +14,7 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// Said is what is said of a campaign, and how a command ends that says it.
+// Said is the view of a campaign, and how the command that prints it ends.
 type Said struct {
 	*report.View
 	Ending report.Ending
@@ -431,7 +431,7 @@ func (m *MergeStatus) remark() string {
 	return ""
 }
 
-// WithView is the JSON form of a status with what is said of it.
+// WithView returns the status with its view, for JSON.
 func (s *Status) WithView(v Said) any {
 	return struct {
 		*Status

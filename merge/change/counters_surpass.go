@@ -57,10 +57,10 @@ func surpass(ctx context.Context, r *job.Run, w int, to *world.Connection) error
 
 // counterStays reports whether the keys that a counter of a world counts came as they were.
 func counterStays(p *plan.Plan, world int, table, column string) bool {
-	if p.Comes(world, table) == nil || p.Rekey == nil {
-		return p.Comes(world, table) != nil
+	if p.Comes(world, table) == nil {
+		return false
 	}
-	c := p.Rekey.Column(table, column)
+	c := p.NewKeys().Column(table, column)
 	return c == nil || p.Rekey.Offset(c.Cases[0].Space, p.Worlds[world].Name) == 0
 }
 

@@ -14,8 +14,7 @@ import (
 
 // Own are the matched keys of a world.
 func Own(r *job.Run, world int) (all []plan.Match) {
-	for i := range r.Plan.Rekey.Spaces {
-		s := &r.Plan.Rekey.Spaces[i]
+	for _, s := range r.Plan.NewKeys().Spaces {
 		for _, at := range r.Plan.MatchColumns(s.Name) {
 			for old, image := range s.Worlds[world].Matched.All() {
 				all = append(all, plan.Match{Path: r.Plan.Path(world), Source: r.Plan.Worlds[world].Name, Table: at.Table, Column: at.Column, Space: s.Name, Old: old, Image: image, Here: image})
@@ -66,10 +65,7 @@ func Brought(ctx context.Context, r *job.Run, world int, theirs []record.KeySet)
 
 // pairsOf are the keys of a column of a world that this merge matches.
 func pairsOf(r *job.Run, world int, table, column string) *keys.Pairs {
-	if r.Plan.Rekey == nil {
-		return nil
-	}
-	for _, c := range r.Plan.Rekey.Columns {
+	for _, c := range r.Plan.NewKeys().Columns {
 		if c.Key && c.Table == table && c.Column == column {
 			return r.Plan.Rekey.Matched(c.Cases[0].Space, r.Plan.Worlds[world].Name)
 		}
@@ -79,11 +75,8 @@ func pairsOf(r *job.Run, world int, table, column string) *keys.Pairs {
 
 // imageOf is what this merge makes of a key that a world has.
 func imageOf(r *job.Run, world int, k *record.KeySet, key keys.Integer) (keys.Integer, bool) {
-	if r.Plan.Rekey == nil {
-		return key, true
-	}
-	for i := range r.Plan.Rekey.Columns {
-		if c := &r.Plan.Rekey.Columns[i]; c.Key && c.Table == k.Table && c.Column == k.Column {
+	for _, c := range r.Plan.NewKeys().Columns {
+		if c.Key && c.Table == k.Table && c.Column == k.Column {
 			shift, err := r.Plan.Rekey.Shift(&c.Cases[0], r.Plan.Worlds[world].Name)
 			if err != nil {
 				return key, false

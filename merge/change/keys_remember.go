@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"mergesafe/merge/keys"
-	"mergesafe/merge/plan"
 
 	"mergesafe/merge/job"
 	"mergesafe/merge/record"
@@ -39,20 +38,17 @@ func rememberKeys(ctx context.Context, r *job.Run) error {
 // rememberKeysOf is [rememberKeys] of a world. known says that it has such a record itself.
 func rememberKeysOf(ctx context.Context, r *job.Run, world int, known bool) error {
 	var all []record.KeySet
-	var matches []plan.Match
-	if r.Plan.Rekey != nil {
-		for _, c := range r.Plan.Rekey.Columns {
-			if !c.Key {
-				continue
-			}
-			k, err := oldKeysOf(ctx, r, world, &c)
-			if err != nil {
-				return err
-			}
-			all = append(all, *k)
+	for _, c := range r.Plan.NewKeys().Columns {
+		if !c.Key {
+			continue
 		}
-		matches = Own(r, world)
+		k, err := oldKeysOf(ctx, r, world, &c)
+		if err != nil {
+			return err
+		}
+		all = append(all, *k)
 	}
+	matches := Own(r, world)
 	if known {
 		theirs, err := record.LoadKeys(ctx, r.Worlds[world], "", nil)
 		if err != nil {

@@ -226,9 +226,7 @@ func passes(m *rules.Moving, tables []string) (all []spacePass) {
 		}
 	}
 	for _, table := range tables {
-		if refs := slices.DeleteFunc(m.Of(table), func(c *rules.MovedColumn) bool { return c.Key }); len(refs) > 0 {
-			of(table).references = refs
-		}
+		of(table).references = slices.DeleteFunc(m.Of(table), func(c *rules.MovedColumn) bool { return c.Key })
 	}
 	ready := func(p spacePass) bool {
 		unread := func(at rules.ColumnName) bool {
@@ -242,9 +240,6 @@ func passes(m *rules.Moving, tables []string) (all []spacePass) {
 				return slices.ContainsFunc(a.Space.Columns, unread)
 			})
 		})
-	}
-	for _, table := range tables {
-		of(table)
 	}
 	for len(rest) > 0 {
 		i := max(slices.IndexFunc(rest, ready), 0)
@@ -284,8 +279,9 @@ func (r *spaceReader) readColumns(ctx context.Context, p spacePass, db *rules.Da
 	for _, at := range p.keys {
 		r.addKeys(s, at)
 	}
+	var values []*columnValues
 	if also {
-		r.addValues(s)
+		values = r.addValues(s)
 		if r.Facts.Same[t.Name] {
 			r.found.Sums[t.Name] = map[*rules.Database]*rowSum{db: sumOf(s)}
 		}
@@ -305,10 +301,8 @@ func (r *spaceReader) readColumns(ctx context.Context, p spacePass, db *rules.Da
 		set.Finish()
 		r.complete[set] = true
 	}
-	for at, of := range r.found.Values {
-		if at.Table == t.Name {
-			of[db].Finish()
-		}
+	for _, v := range values {
+		v.Finish()
 	}
 	return reads, nil
 }

@@ -16,8 +16,8 @@ type columnValues struct {
 }
 
 // addValues makes a stream gather the values of the columns of numbers that the other rules ask for: those that may name
-// rows and are not declared, and those of keys, which may be named.
-func (r *spaceReader) addValues(s *stream.Stream) {
+// rows and are not declared, and those of keys, which may be named. They are finished by the caller.
+func (r *spaceReader) addValues(s *stream.Stream) (all []*columnValues) {
 	table := s.Scan.Table
 	_, model := r.Facts.ModelOf(table)
 	for _, c := range s.DB.Tables[table].Columns {
@@ -38,6 +38,7 @@ func (r *spaceReader) addValues(s *stream.Stream) {
 			}
 		}
 		r.found.Values[at] = map[*rules.Database]*columnValues{s.DB: values}
+		all = append(all, values)
 		column, covered := s.Carry(c.Name), coveredBy(r.Facts, s, c.Name)
 		if !slices.Contains(s.Scan.Numbers, c.Name) {
 			s.Scan.Numbers = append(s.Scan.Numbers, c.Name)
@@ -51,6 +52,7 @@ func (r *spaceReader) addValues(s *stream.Stream) {
 			}
 		})
 	}
+	return all
 }
 
 // coveredBy returns what reports whether a declared reference says what the value of a column is in a row.

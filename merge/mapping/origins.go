@@ -238,7 +238,7 @@ func (w *Origins) Apart(c *plan.Apart) (add func(row []any) error) {
 		if err != nil {
 			return err
 		}
-		c.Rows, c.Sum = c.Rows+1, c.Sum.Add(sum)
+		c.Add(sum)
 		c.After = c.Sum
 		group, changed, err := w.group(row)
 		if err != nil {
@@ -247,8 +247,7 @@ func (w *Origins) Apart(c *plan.Apart) (add func(row []any) error) {
 		if changed {
 			sum, err = h.Row(row)
 		}
-		g := &c.Groups[group]
-		g.Rows, g.Sum = g.Rows+1, g.Sum.Add(sum)
+		c.Groups[group].Add(sum)
 		return err
 	}
 }

@@ -35,5 +35,13 @@ func (p *Plan) validateRekeying() error {
 	return nil
 }
 
+// NewKeys are Rekey; without columns and spaces if no keys get new values.
+func (p *Plan) NewKeys() *verdict.Rekeying {
+	if p.Rekey == nil {
+		return new(verdict.Rekeying)
+	}
+	return p.Rekey
+}
+
 // Path is that of the keys of a world, in the record of the new database.
 func (p *Plan) Path(world int) string { return fmt.Sprintf("%s.%d", p.ID, world) }

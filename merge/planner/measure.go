@@ -112,7 +112,7 @@ func summing(p *Planner, l *world.Layout, end func(*world.Content)) *world.Aside
 	a.Begin = func() { c, divide, keyless = world.Content{}, ranger(p.Planning, l), false }
 	a.Take = func(row []any) error {
 		sum, err := h.Row(row)
-		c.Rows, c.Sum = c.Rows+1, c.Sum.Add(sum)
+		c.Add(sum)
 		if keyless = keyless || slices.Contains(l.KeyOf(row), nil); err != nil || keyless {
 			return err
 		}

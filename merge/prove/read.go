@@ -65,7 +65,7 @@ func summing(r *job.Run, l *world.Layout, c *plan.Apart) func(row []any) error {
 	var h world.Hasher
 	return func(row []any) error {
 		sum, err := h.Row(row)
-		c.Rows, c.Sum = c.Rows+1, c.Sum.Add(sum)
+		c.Add(sum)
 		c.After = c.Sum
 		return err
 	}

@@ -158,18 +158,13 @@ func verify(ctx context.Context, proving *change.Proving) error {
 	return nil
 }
 
-// sameColumns returns a [*record.RefusedError] if a table of the new database that the merge filled is gone, or
-// has other columns than it was made with. [job.Run.Know] must have been called.
+// sameColumns returns a [*record.RefusedError] if a table of the new database that the merge filled was altered.
 func sameColumns(r *job.Run) error {
 	refused := &record.RefusedError{Doing: "verify"}
-	refuse := func(table, what string) {
-		refused.Refusals = append(refused.Refusals, plan.Refusal{Source: r.New.Name, Table: table, Reason: what + " after the merge made it: alter it back"})
-	}
-	for _, t := range r.Plan.Tables {
-		if l := r.Layouts[t.Name]; l == nil {
-			refuse(t.Name, "the table was dropped or renamed")
-		} else if !slices.Equal(slices.Sorted(slices.Values(l.Columns)), slices.Sorted(slices.Values(t.Columns))) {
-			refuse(t.Name, "its columns were altered")
+	for i := range r.Plan.Tables {
+		t := &r.Plan.Tables[i]
+		if what := altered(r, t); what != "" {
+			refused.Refusals = append(refused.Refusals, plan.Refusal{Source: r.New.Name, Table: t.Name, Reason: what + ": alter it back"})
 		}
 	}
 	if len(refused.Refusals) > 0 {
@@ -201,7 +196,7 @@ func explain(r *job.Run, ctx, soft context.Context, t *plan.Table, proof *eviden
 	l := r.Layouts[t.Name]
 	if l.Multiset() {
 		var err error
-		proof.Missing, err = gone(soft, r, slices.IndexFunc(r.Plan.Tables, func(other plan.Table) bool { return other.Name == t.Name }))
+		proof.Missing, err = gone(soft, r, t)
 		if _, changed := errors.AsType[*record.ChangedError](err); changed {
 			return nil // it is named among the worlds
 		}
@@ -247,10 +242,21 @@ func explain(r *job.Run, ctx, soft context.Context, t *plan.Table, proof *eviden
 	return nil
 }
 
+// altered says how a table of the new database is not there with the columns that the merge gave it; "" if it is.
+// [job.Run.Know] must have been called.
+func altered(r *job.Run, t *plan.Table) string {
+	switch l := r.Layouts[t.Name]; {
+	case l == nil:
+		return "the table was dropped or renamed after the merge made it"
+	case !slices.Equal(slices.Sorted(slices.Values(l.Columns)), slices.Sorted(slices.Values(t.Columns))):
+		return "its columns were altered after the merge made it"
+	}
+	return ""
+}
+
 // gone counts the rows that came to a table without a key and are not there, as they
 // were copied: one of several equal rows is as good as another.
-func gone(ctx context.Context, r *job.Run, table int) (n int64, err error) {
-	t := &r.Plan.Tables[table]
+func gone(ctx context.Context, r *job.Run, t *plan.Table) (n int64, err error) {
 	l, came := r.Layouts[t.Name], make(map[world.Sum]int64) // by the sum of a row
 	var h world.Hasher
 	for i, w := range r.Worlds {
@@ -267,7 +273,7 @@ func gone(ctx context.Context, r *job.Run, table int) (n int64, err error) {
 			if err != nil {
 				return err
 			}
-			now.Rows, now.Sum = now.Rows+1, now.Sum.Add(old)
+			now.Add(old)
 			is, err := h.Row(row)
 			came[is]++
 			return err

@@ -3,7 +3,6 @@ package prove
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"mergesafe/merge/evidence"
 	"mergesafe/merge/job"
@@ -23,15 +22,11 @@ func Written(ctx context.Context, r *job.Run) (written []plan.Refusal, err error
 	rows := int64(0)
 	for i := range r.Plan.Tables {
 		t := &r.Plan.Tables[i]
-		l := r.Layouts[t.Name]
-		switch {
-		case l == nil:
-			note(t.Name, "the table was dropped or renamed after the merge made it")
-		case !slices.Equal(slices.Sorted(slices.Values(l.Columns)), slices.Sorted(slices.Values(t.Columns))):
-			note(t.Name, "its columns were altered after the merge made it")
-		default:
-			parts, rows = append(parts, plan.Part{Table: i, World: newDatabase}), rows+t.Merged().Rows
+		if what := altered(r, t); what != "" {
+			note(t.Name, what)
+			continue
 		}
+		parts, rows = append(parts, plan.Part{Table: i, World: newDatabase}), rows+t.Merged().Rows
 	}
 	r.Tally.Step(rows)
 	found := make([]tableRead, len(r.Plan.Tables))

@@ -34,12 +34,12 @@ func (o *Outcome) View() *View {
 	return v
 }
 
-// WriteText writes the outcome as text. It returns the error of v.
+// WriteText writes the outcome as text. It returns the error of w.
 func (o *Outcome) WriteText(w io.Writer, options TextOptions) error {
 	return o.View().WriteText(w, options)
 }
 
-// WriteHTML writes the outcome as a page, with what its plan says. It returns the error of v.
+// WriteHTML writes the outcome as a page, with what its plan says. It returns the error of w.
 func (o *Outcome) WriteHTML(w io.Writer) error {
 	command := o.Command
 	if o.Forced {
@@ -53,7 +53,7 @@ func (o *Outcome) WriteHTML(w io.Writer) error {
 	return o.View().writePage(w, command+", "+titleOf(o.Plan), lines, planSections(o.Plan, o.Then), check)
 }
 
-// WriteJSON writes the outcome as JSON, with its view. It returns the error of v.
+// WriteJSON writes the outcome as JSON, with its view. It returns the error of w.
 func (o *Outcome) WriteJSON(w io.Writer) error {
 	return writeJSON(w, struct {
 		*Outcome

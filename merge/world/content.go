@@ -20,10 +20,13 @@ type Content struct {
 	Ranges []Range `json:"ranges,omitempty"`
 }
 
+// Add takes a row in, as it is, by its sum.
+func (c *Content) Add(sum Sum) { c.Rows, c.Sum = c.Rows+1, c.Sum.Add(sum) }
+
 // add takes a row in, as it is.
 func (c *Content) add(h *Hasher, row []any) error {
 	sum, err := h.Row(row)
-	c.Rows, c.Sum = c.Rows+1, c.Sum.Add(sum)
+	c.Add(sum)
 	return err
 }
 
