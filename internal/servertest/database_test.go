@@ -147,7 +147,7 @@ func TestNeeds(t *testing.T) {
 		if dsn := ServerDSN(t); dsn == "" || dsn != ServerDSN(t) {
 			t.Errorf("got %q, then %q", dsn, ServerDSN(t))
 		}
-		// It is not abandoned, also if nobody but started has it.
+		// It is not abandoned, even if only started refers to it.
 		runtime.GC()
 		runtime.GC() // what has a finalizer goes at the second
 		RemoveAbandoned(cmp.Or(Memory(), os.TempDir()))

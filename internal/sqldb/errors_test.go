@@ -63,7 +63,7 @@ func TestFullDisks(t *testing.T) {
 		}
 	}
 	if got := sqldb.Translate(faulty.SQLiteError(sqlite3.SQLITE_IOERR_SHMSIZE)); got.Error() != "the disk is full" {
-		t.Errorf("the number of an error is for nobody: %v", got)
+		t.Errorf("the message shows the number of the error: %v", got)
 	}
 }
 
