@@ -563,7 +563,7 @@ func (l *life) otherFence(m *aMerge, now images) bool {
 	return false
 }
 
-// cameElsewhere reports whether the fleet registry knows of a world that it came to a database which another merge opened:
+// cameElsewhere reports whether the fleet registry may know of a world that another merge opened the database it came to:
 // it is refused also if its fence was lifted by hand.
 func (l *life) cameElsewhere(m *aMerge, at string, now images) bool {
 	defer func(config map[string]string) { l.config = config }(l.config)
@@ -572,7 +572,7 @@ func (l *life) cameElsewhere(m *aMerge, at string, now images) bool {
 			continue
 		}
 		l.config = other.led
-		if l.state(other, now) == opened && slices.ContainsFunc(other.worlds, func(w string) bool { return other.led[w] == at }) {
+		if s := l.state(other, now); (s == opened || s == opening) && slices.ContainsFunc(other.worlds, func(w string) bool { return other.led[w] == at }) {
 			return true
 		}
 	}
