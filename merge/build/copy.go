@@ -32,12 +32,14 @@ func copyPart(ctx context.Context, r *job.Run, p plan.Part) error {
 		if ranges := content.Parts(); !r.Opts.Try {
 			want = job.Expected{Rows: ranges[p.Number].Rows, Sum: ranges[p.Number].Sum, Part: p.Number < len(ranges)-1}
 		}
-		err = job.Batches(r, ctx, soft, from, l, f, want, func(rows [][]any) error {
-			r.Seen.Add(r.Plan, p.World, l, rows) // their old keys
-			if err := change.Rows(rows); err != nil {
-				return err
+		err = job.Batches(r, ctx, soft, from, l, f, want, func(pg *world.Page) ([][]any, world.Sum, error) {
+			r.Seen.Add(r.Plan, p.World, l, pg.Rows) // their old keys
+			changed, err := change.Rows(pg.Rows)
+			if err != nil || !changed {
+				return pg.Rows, pg.Sum, err
 			}
-			return job.Insert(soft, r, l, rows)
+			written, err := world.SumOf(pg.Rows)
+			return pg.Rows, written, err
 		})
 		if err != nil {
 			r.Seen.Forget(p.World, t.Name) // some of them may be written
@@ -76,19 +78,18 @@ func copyKeylessFrom(ctx, soft context.Context, r *job.Run, t *plan.Table, w int
 	f := &job.Filling{Checkpoint: record.Checkpoint{Place: record.Place{World: from.Name, Table: t.Name}}}
 	want := job.Expected{Rows: t.Worlds[w].Rows, Sum: t.Worlds[w].Sum}
 	var rows [][]any
-	var sum world.Sum
+	var sum, written world.Sum
 	bytes := 0
 	flush := func(last bool) error {
 		if err := r.Between(ctx); err != nil {
 			return err
 		}
-		read := f.Checkpoint
-		read.Rows, read.Sum, read.Finished = read.Rows+int64(len(rows)), read.Sum.Add(sum), last
-		if err := want.As(r, &read); err != nil {
+		b := job.Batch{Rows: len(rows), Sum: sum, Last: last}
+		if err := want.With(r, f, b); err != nil {
 			return err
 		}
-		err := f.Write(soft, r, len(rows), sum, nil, last, func() error { return job.Insert(soft, r, l, rows) })
-		rows, sum, bytes = rows[:0], world.Sum{}, 0
+		err := f.Write(soft, r, l, b, rows, written)
+		rows, sum, written, bytes = rows[:0], world.Sum{}, world.Sum{}, 0
 		return err
 	}
 	var h world.Hasher
@@ -97,10 +98,11 @@ func copyKeylessFrom(ctx, soft context.Context, r *job.Run, t *plan.Table, w int
 		if err != nil {
 			return err
 		}
-		if _, err := change.Row(row); err != nil {
+		became, err := h.Become(row, one, change)
+		if err != nil {
 			return err
 		}
-		rows, sum, bytes = append(rows, row), sum.Add(one), bytes+job.RowSize(row)
+		rows, sum, written, bytes = append(rows, row), sum.Add(one), written.Add(became), bytes+job.RowSize(row)
 		if len(rows) < atOnce && bytes < world.PageBytes {
 			return nil
 		}

@@ -192,7 +192,7 @@ func (f *fates) read(ctx context.Context, on *world.Connection, planned world.Co
 	if f.layout.Multiset() {
 		err = world.Every(ctx, on, f.layout, take)
 	} else {
-		err = world.EachPage(ctx, on, f.layout, world.All, func(p *world.Page) error {
+		err = world.EachPage(ctx, on, f.layout, func(p *world.Page) error {
 			for _, row := range p.Rows {
 				if err := take(row); err != nil {
 					return err

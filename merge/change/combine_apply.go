@@ -7,6 +7,7 @@ import (
 
 	"mergesafe/merge/job"
 	"mergesafe/merge/record"
+	"mergesafe/merge/world"
 )
 
 // bringCombined brings the rows of the tables that are combined.
@@ -27,8 +28,8 @@ func bringCombined(ctx context.Context, r *job.Run) error {
 
 // bringCombinedWorld brings the rows of one world, and with them those of later ones that have their
 // keys.
-func bringCombinedWorld(ctx context.Context, r *job.Run, table, world int) error {
-	t, from, c := &r.Plan.Tables[table], r.Worlds[world], combinerOf(r, table)
+func bringCombinedWorld(ctx context.Context, r *job.Run, table, w int) error {
+	t, from, c := &r.Plan.Tables[table], r.Worlds[w], combinerOf(r, table)
 	f := &job.Filling{Checkpoint: record.Checkpoint{Place: record.Place{World: from.Name, Table: t.Name}}}
 	return r.RetryCounted(ctx, fmt.Sprintf("combining table %q of %q", t.Name, from.Name), func(soft context.Context) error {
 		if err := f.Settle(soft, r); err != nil {
@@ -38,8 +39,8 @@ func bringCombinedWorld(ctx context.Context, r *job.Run, table, world int) error
 		if f.Finished {
 			return nil
 		}
-		want := job.Expected{Rows: t.Worlds[world].Rows, Sum: t.Worlds[world].Sum}
-		err := job.Batches(r, ctx, soft, from, c.L, f, want, func(rows [][]any) error { return writeCombined(soft, r, c, world, rows) })
+		want := job.Expected{Rows: t.Worlds[w].Rows, Sum: t.Worlds[w].Sum}
+		err := job.Batches(r, ctx, soft, from, c.L, f, want, func(pg *world.Page) ([][]any, world.Sum, error) { return combined(soft, c, w, pg.Rows) })
 		if why, is := errors.AsType[*CombineError](err); is { // the plan was told something else
 			err = &record.ChangedError{Database: from.Name, Table: t.Name, Reason: why.Error()}
 		}
@@ -47,19 +48,19 @@ func bringCombinedWorld(ctx context.Context, r *job.Run, table, world int) error
 	})
 }
 
-// writeCombined writes what becomes of some rows of a world.
-func writeCombined(ctx context.Context, r *job.Run, c *Combiner, world int, rows [][]any) error {
-	groups, err := c.Groups(ctx, world, rows)
+// combined is what becomes of some rows of a world, with its sum.
+func combined(ctx context.Context, c *Combiner, w int, rows [][]any) (results [][]any, sum world.Sum, err error) {
+	groups, err := c.Groups(ctx, w, rows)
 	if err != nil {
-		return err
+		return nil, sum, err
 	}
-	var results [][]any
 	for _, g := range groups {
 		row, err := c.Result(g)
 		if err != nil {
-			return fmt.Errorf("row %s: %w", c.L.KeyText(g[0]), err)
+			return nil, sum, fmt.Errorf("row %s: %w", c.L.KeyText(g[0]), err)
 		}
 		results = append(results, row)
 	}
-	return job.Insert(ctx, r, c.L, results)
+	sum, err = world.SumOf(results)
+	return results, sum, err
 }

@@ -115,7 +115,7 @@ func (m *measuring) totalIn(ctx context.Context, s *world.World, column int) (*b
 
 // world works out what the rows of one world bring.
 func (m *measuring) world(ctx context.Context, w int) error {
-	return world.EachPage(ctx, m.Worlds[w], m.L, world.All, func(page *world.Page) error {
+	return world.EachPage(ctx, m.Worlds[w], m.L, func(page *world.Page) error {
 		groups, err := m.Groups(ctx, w, page.Rows)
 		if err != nil {
 			return err

@@ -62,7 +62,7 @@ func proveCombinedTable(ctx context.Context, r *job.Run, t *plan.Table, proof *e
 	for pass := range passes {
 		keys := make(map[string]*rowsOfKey)
 		read := func(on *world.Connection, way world.Changer, take func(k *rowsOfKey, row []any)) error {
-			return world.EachPage(ctx, on, l, world.All, func(page *world.Page) error {
+			return world.EachPage(ctx, on, l, func(page *world.Page) error {
 				for _, row := range page.Rows {
 					if _, err := way.Row(row); err != nil {
 						return err

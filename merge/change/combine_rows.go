@@ -50,7 +50,7 @@ func newCombiner(p *plan.Plan, t *plan.Table, changes *mapping.Mapping, worlds [
 // Groups returns the rows that come with those of a world, and that no earlier world brings. It
 // changes the rows on their way.
 func (c *Combiner) Groups(ctx context.Context, world int, rows [][]any) ([]CombineGroup, error) {
-	if err := c.changes.Of(c.Worlds[world].Name, c.L).Rows(rows); err != nil {
+	if _, err := c.changes.Of(c.Worlds[world].Name, c.L).Rows(rows); err != nil {
 		return nil, err
 	}
 	for i := range world {

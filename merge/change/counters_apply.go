@@ -13,40 +13,20 @@ func finishCounters(ctx context.Context, r *job.Run) error {
 	if err := setTables(ctx, r); err != nil {
 		return err
 	}
-	return raiseRows(ctx, r)
+	return raiseSequences(ctx, r)
 }
 
-// raiseRows raises the counters in rows, and the sequences. One that is not as planned is raised all the same: the proof
-// compares its row.
-func raiseRows(ctx context.Context, r *job.Run) error {
+// raiseSequences raises the sequences. Counters in rows were raised on their way.
+func raiseSequences(ctx context.Context, r *job.Run) error {
 	for _, c := range r.Plan.Counters {
-		raise := raiseRow
-		if c.Column == "" {
-			raise = raiseSequence
+		if c.Column != "" {
+			continue
 		}
-		if err := raise(ctx, r, &c); err != nil {
+		if err := raiseSequence(ctx, r, &c); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// raiseRow raises a counter in a row.
-func raiseRow(ctx context.Context, r *job.Run, c *plan.RowCounter) error {
-	n, found, err := counterValue(ctx, r, c)
-	if err != nil || !found || n >= c.After {
-		return err
-	}
-	d := r.New.Dialect()
-	statement := fmt.Sprintf("UPDATE %s SET %s = %d", d.Quote(c.Table), d.Quote(c.Column), c.After)
-	for _, name := range r.Clocked[c.Table] {
-		statement += fmt.Sprintf(", %s = %[1]s", d.Quote(name))
-	}
-	where, args, err := counterKey(r, c)
-	if err == nil {
-		_, err = r.New.Exec(ctx, "counter", statement+where, false, args...)
-	}
-	return err
 }
 
 // raiseSequence raises a sequence.

@@ -27,7 +27,7 @@ func leaveContents(ctx context.Context, s *plan.Stays, first, of *world.World, o
 	only.Withheld, only.Sifted = map[string]string{s.Table: "NOT " + s.SQL(of.Dialect.Quote)}, nil
 	l := world.NewLayout(first.Dialect, first.Table(s.Table))
 	l.Key = nil // a sum needs no order
-	c, err := world.Contents(ctx, &only, l, world.All, nil, nil, func(int) error { return ctx.Err() })
+	c, err := world.Contents(ctx, &only, l, nil, func(int) error { return ctx.Err() })
 	if err != nil {
 		err = fmt.Errorf("the rows of %q that stay behind: %w", s.Table, err)
 	}

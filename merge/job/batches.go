@@ -49,18 +49,25 @@ func (f *Filling) took(r *Run) {
 	r.Tally.reached(&f.Checkpoint, written)
 }
 
-// Write calls work in a transaction that saves the next checkpoint: after so many rows with this sum, the last of which
-// has the key after.
-func (f *Filling) Write(ctx context.Context, r *Run, rows int, sum world.Sum, after []any, finished bool, work func() error) error {
-	now := &Filling{Checkpoint: f.Checkpoint, After: after}
-	now.Saved, now.Finished = true, finished
-	now.Rows, now.Sum = now.Rows+int64(rows), now.Sum.Add(sum)
+// Batch is some rows of a world that were read.
+type Batch struct {
+	Rows  int
+	Sum   world.Sum
+	After []any // the key of the last one
+	Last  bool  // no more follow
+}
+
+// Write inserts what became of a batch, with its sum, in a transaction that saves the next checkpoint.
+func (f *Filling) Write(ctx context.Context, r *Run, l *world.Layout, b Batch, rows [][]any, written world.Sum) error {
+	now := &Filling{Checkpoint: f.Checkpoint, After: b.After}
+	now.Saved, now.Finished, now.Written = true, b.Last, now.Written.Add(written)
+	now.Rows, now.Sum = now.Rows+int64(b.Rows), now.Sum.Add(b.Sum)
 	f.sent = now
 	err := r.New.Tx(ctx, func() error {
 		if err := r.Manifest.Save(ctx, &f.Checkpoint, &now.Checkpoint); err != nil {
 			return err
 		}
-		return work()
+		return Insert(ctx, r, l, rows)
 	})
 	switch {
 	case errors.Is(err, sqldb.ErrDuplicate):
@@ -72,13 +79,15 @@ func (f *Filling) Write(ctx context.Context, r *Run, rows int, sum world.Sum, af
 	}
 	f.took(r)
 	r.Committed++
-	r.Progress(record.StepCopy, f.World, f.Table, rows)
+	r.Progress(record.StepCopy, f.World, f.Table, b.Rows)
 	return nil
 }
 
-// As returns a [*record.ChangedError] if the rows are not the expected ones: at the end, or if there are more. In a
-// rehearsal it notes at the end that they are others.
-func (want Expected) As(r *Run, c *record.Checkpoint) error {
+// With returns a [*record.ChangedError] if the rows that were written and a batch are not the expected ones: at the end,
+// or if there are more. In a rehearsal it notes at the end that they are others.
+func (want Expected) With(r *Run, f *Filling, b Batch) error {
+	c := f.Checkpoint
+	c.Rows, c.Sum, c.Finished = c.Rows+int64(b.Rows), c.Sum.Add(b.Sum), b.Last
 	if r.Opts.Try {
 		if c.Finished && (c.Rows != want.Rows || c.Sum != want.Sum) {
 			r.Tally.noteChanged(Changed{World: c.World, Table: c.Table, Rows: c.Rows, Want: want.Rows})
@@ -91,9 +100,10 @@ func (want Expected) As(r *Run, c *record.Checkpoint) error {
 	return nil
 }
 
-// Batches calls work with the rows of a table that come after those that were written, batch by batch, each in a
-// transaction of the new database. At the end all rows together must be the expected ones.
-func Batches(r *Run, ctx, soft context.Context, from *world.Connection, l *world.Layout, f *Filling, want Expected, work func(rows [][]any) error) error {
+// Batches writes the rows of a table that come after those that were written, batch by batch, each in a transaction of
+// the new database. become returns what is written for a page, with its sum; it may change the rows. At the end all rows
+// together must be the expected ones.
+func Batches(r *Run, ctx, soft context.Context, from *world.Connection, l *world.Layout, f *Filling, want Expected, become func(pg *world.Page) ([][]any, world.Sum, error)) error {
 	p := world.NewPace(r.Hooks.Batch)
 	most := int64(world.All)
 	if want.Part {
@@ -109,19 +119,21 @@ func Batches(r *Run, ctx, soft context.Context, from *world.Connection, l *world
 		if err != nil {
 			return err
 		}
-		began, after := time.Now(), f.After
-		if n := len(pg.Rows); n > 0 {
-			after = l.KeyOf(pg.Rows[n-1])
+		began, b := time.Now(), Batch{Rows: len(pg.Rows), Sum: pg.Sum, After: f.After, Last: pg.Last}
+		if b.Rows > 0 {
+			b.After = l.KeyOf(pg.Rows[b.Rows-1])
 		}
-		read := f.Checkpoint
-		read.Rows, read.Sum, read.Finished = read.Rows+int64(len(pg.Rows)), read.Sum.Add(pg.Sum), pg.Last
-		if err := want.As(r, &read); err != nil {
+		if err := want.With(r, f, b); err != nil {
 			return err
 		}
-		if err := f.Write(soft, r, len(pg.Rows), pg.Sum, after, pg.Last, func() error { return work(pg.Rows) }); err != nil {
+		rows, written, err := become(pg)
+		if err == nil {
+			err = f.Write(soft, r, l, b, rows, written)
+		}
+		if err != nil {
 			return err
 		}
-		p.Record(len(pg.Rows), time.Since(began))
+		p.Record(b.Rows, time.Since(began))
 		if pg.Last {
 			return nil
 		}

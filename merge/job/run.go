@@ -3,7 +3,6 @@ package job
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"mergesafe/merge/mapping"
 	"mergesafe/merge/plan"
@@ -29,8 +28,7 @@ type Run struct {
 	// of another merge. A proof does not: its reads are of one moment.
 	Anew bool
 
-	Keys    map[string]*world.Layout // how the rows of a table are found by their keys
-	Clocked map[string][]string      // columns that an UPDATE may set without being told
+	Keys map[string]*world.Layout // how the rows of a table are found by their keys
 
 	Committed int64 // transactions; shows [Run.Retry] that the work gets on
 
@@ -73,26 +71,14 @@ func NewRun(p *plan.Plan, into world.Database, worlds []world.Database, opts Opt
 // Know takes what a database with the tables of the new one says of them: that one, or the first world.
 func (r *Run) Know(s *world.World) {
 	r.Registry = s.Known.HasRegistry
-	r.Clocked, r.Keys = make(map[string][]string), make(map[string]*world.Layout)
+	r.Keys = make(map[string]*world.Layout)
 	for i := range s.Known.Tables {
 		t := &s.Known.Tables[i]
 		r.Keys[t.Name] = world.NewLayout(s.Dialect, t)
-		for _, c := range t.Columns {
-			if s.Dialect.MySQL() && c.Generated == "" && clocked(c.Type) {
-				r.Clocked[t.Name] = append(r.Clocked[t.Name], c.Name)
-			}
-		}
 		if r.Plan.Table(t.Name) != nil {
 			r.Layouts[t.Name] = world.NewLayout(s.Dialect, t)
 		}
 	}
-}
-
-// clocked reports whether a column of this type of MySQL may be set by every UPDATE that does not
-// name it: ON UPDATE CURRENT_TIMESTAMP.
-func clocked(typ string) bool {
-	typ = strings.ToLower(typ)
-	return strings.HasPrefix(typ, "timestamp") || strings.HasPrefix(typ, "datetime")
 }
 
 // Progress reports that a step did more rows.

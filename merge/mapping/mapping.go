@@ -18,13 +18,14 @@ type Mapping struct {
 	*Renamer
 	first    string // the first world
 	severed  []rules.Severed
+	counters []plan.RowCounter
 	Rekeying *verdict.Rekeying // nil: keys stay
 	codecs   keys.Codecs
 	stay     func(world, table string) *keys.Set // the keys of rows that stay behind
 }
 
 func NewMapping(p *plan.Plan, codecs keys.Codecs) *Mapping {
-	return &Mapping{newRenamer(p), p.Worlds[0].Name, p.Severed, p.Rekey, codecs, p.KeysThatStay}
+	return &Mapping{newRenamer(p), p.Worlds[0].Name, p.Severed, p.Counters, p.Rekey, codecs, p.KeysThatStay}
 }
 
 // Of returns what changes the rows of a table of a world; nil if nothing does.
@@ -51,6 +52,14 @@ func (c *Mapping) Of(world string, l *world.Layout) world.Changer {
 		Put(row, images)
 		return changed || len(images) > 0, nil
 	}
+}
+
+// Certain reports whether every row of a table of a world can be given what it gets: the check found that of whole values,
+// but a cell can become too long.
+func (c *Mapping) Certain(w string, l *world.Layout) bool {
+	return !slices.ContainsFunc(c.Moves(w, l), func(m world.Move) bool {
+		return slices.ContainsFunc(m.Cases, func(one world.MoveCase) bool { return one.Cells != nil })
+	})
 }
 
 // MovesIn reports whether any row of a table gets new values.

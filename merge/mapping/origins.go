@@ -20,7 +20,8 @@ type Origins struct {
 
 	// Of a table of a world, which is the number of that; of one of the new database, -1.
 	world   int
-	rename  world.Changer                // of its rows
+	become  world.Changer                // what its rows get in the new database
+	rename  world.Changer                // the same without their new keys
 	without func([]Value, []any) []Value // what is cleared in them
 }
 
@@ -50,7 +51,7 @@ func OriginsInNew(c *Mapping, p *plan.Plan, l *world.Layout) *Origins {
 // world belong to that.
 func OriginsIn(c *Mapping, p *plan.Plan, l *world.Layout, world int) *Origins {
 	w := OriginsInNew(c, p, l)
-	w.world, w.rename, w.without = world, c.InPlace(p.Worlds[world].Name, l), c.WithoutCut(p.Worlds[world].Name, l)
+	w.world, w.become, w.rename, w.without = world, c.Of(p.Worlds[world].Name, l), c.InPlace(p.Worlds[world].Name, l), c.WithoutCut(p.Worlds[world].Name, l)
 	return w
 }
 
@@ -239,7 +240,15 @@ func (w *Origins) Apart(c *plan.Apart) (add func(row []any) error) {
 			return err
 		}
 		c.Add(sum)
-		c.After = c.Sum
+		if w.world >= 0 {
+			became := sum
+			if w.become != nil {
+				if became, err = h.Become(slices.Clone(row), sum, w.become); err != nil {
+					return err
+				}
+			}
+			c.After = c.After.Add(became)
+		}
 		group, changed, err := w.group(row)
 		if err != nil {
 			return err
@@ -261,7 +270,7 @@ func OldContents(ctx context.Context, on *world.Connection, l *world.Layout, w *
 		}
 		return c, err
 	}
-	err = world.EachPage(ctx, on, l, world.All, func(p *world.Page) error {
+	err = world.EachPage(ctx, on, l, func(p *world.Page) error {
 		for _, row := range p.Rows {
 			if err := add(row); err != nil {
 				return err

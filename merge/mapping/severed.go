@@ -13,6 +13,9 @@ import (
 // nothing does.
 func (c *Mapping) InPlace(world string, l *world.Layout) world.Changer {
 	rename, cuts := c.Renamer.Of(world, l), c.cuts(world, l)
+	if world == c.first {
+		rename = c.raised(l, rename)
+	}
 	if len(cuts) == 0 {
 		return rename
 	}

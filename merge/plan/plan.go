@@ -212,22 +212,19 @@ func (t *Table) Rows() int64 {
 	return world.Total(t.Worlds, func(c *world.Content) int64 { return c.Rows })
 }
 
-// Merged is what the table should hold after the merge.
-func (t *Table) Merged() world.Content {
+// Merged is how many rows the table should have after the merge.
+func (t *Table) Merged() int64 {
 	if t.Combine != nil {
-		return world.Content{Rows: t.Combine.Rows, Sum: t.Combine.After}
+		return t.Combine.Rows
 	}
-	var want world.Content
-	for _, c := range t.Worlds {
-		want.Rows += c.Rows
-		want.Sum = want.Sum.Add(c.After)
-	}
-	return want
+	return t.Rows()
 }
 
-// Apart is what was read of a table of a database, with its groups; see [origin.Worlds].
+// Apart is what was read of a table of a database: of a world also the sum of what its rows become, and of a table with
+// keys that move its groups; see [mapping.Origins].
 type Apart struct {
 	world.Content
+	After  world.Sum
 	Groups []world.Content
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"mergesafe/merge/change"
 	"mergesafe/merge/job"
-	"mergesafe/merge/keys"
 	"mergesafe/merge/mapping"
 	"mergesafe/merge/plan"
 	"mergesafe/merge/record"
@@ -83,7 +82,8 @@ func ranger(p *change.Planning, l *world.Layout) *world.Ranger {
 	return &world.Ranger{Size: cmp.Or(p.Opts.RangeRows, world.RangeRows)}
 }
 
-// sumBeside has rows summed up while the check reads them. That is enough for those that come as they are.
+// sumBeside has rows summed up while the check reads them. That is enough for those that come as they are, and for those
+// of which it is certain that they can be given what they get.
 func sumBeside(p *Planner) {
 	p.Summed = make(map[string]map[string]*world.Content)
 	for _, s := range p.DBs {
@@ -119,7 +119,7 @@ func summing(p *Planner, l *world.Layout, end func(*world.Content)) *world.Aside
 		return divide.Add(l, row, sum)
 	}
 	a.End = func() {
-		if c.After, c.Ranges = c.Sum, divide.Ranges(); !keyless {
+		if c.Ranges = divide.Ranges(); !keyless {
 			end(&c)
 		}
 	}
@@ -139,11 +139,8 @@ func measureIn(ctx context.Context, p *change.Planning, database int, changes *m
 		}
 		l := world.NewLayout(p.DBs[0].Dialect, p.DBs[0].Table(t.Name))
 		change := changes.Of(s.Name(), l)
-		if t.Only {
-			change = raised(p.Plan, l, change)
-		}
 		tried := newTrial(p, model, s.Name(), t, l)
-		if c := p.Summed[s.Name()][t.Name]; c != nil && change == nil && t.Combine == nil && s.On.Withheld[t.Name] == "" {
+		if c := p.Summed[s.Name()][t.Name]; c != nil && t.Combine == nil && s.On.Withheld[t.Name] == "" && (change == nil || tried == nil && changes.Certain(s.Name(), l)) {
 			t.Worlds[database] = *c
 			progress(s.Name(), t.Name, int(c.Rows))
 		} else if err := measureTable(ctx, p, s, t, l, tried.of(ctx, change), &t.Worlds[database], progress, refuse); err != nil {
@@ -171,10 +168,17 @@ func measureTable(ctx context.Context, p *change.Planning, s *world.World, t *pl
 		divide = ranger(p, l)
 	}
 	s.On.Stayed = new(world.Content)
-	*c, err = world.Contents(ctx, s.On, l, world.All, change, divide, func(n int) error {
+	*c, err = world.Contents(ctx, s.On, l, func(row []any, sum world.Sum) error {
+		if err := divide.Add(l, row, sum); err != nil {
+			return err
+		}
+		_, err := change.Row(row)
+		return err
+	}, func(n int) error {
 		progress(s.Name(), t.Name, n)
 		return ctx.Err()
 	})
+	c.Ranges = divide.Ranges()
 	if null, is := errors.AsType[*world.NullKeyError](err); is {
 		refuse(plan.Refusal{Code: verdict.CodeTableUncopyable, Source: s.Name(), Table: t.Name, Reason: null.Error()})
 		*c, err = world.Content{Rows: p.Rows[s.Name()][t.Name]}, nil
@@ -184,35 +188,4 @@ func measureTable(ctx context.Context, p *change.Planning, s *world.World, t *pl
 	}
 	s.On.Stayed = nil
 	return err
-}
-
-// raised changes the rows of a table in which the game counts keys, after another change.
-func raised(p *plan.Plan, l *world.Layout, before world.Changer) world.Changer {
-	next := make(map[string]map[int]uint64) // by key and column
-	for _, c := range p.Counters {
-		if c.Table != l.Table || c.Column == "" {
-			continue
-		}
-		if next[c.Key] == nil {
-			next[c.Key] = make(map[int]uint64)
-		}
-		next[c.Key][slices.Index(l.Columns, c.Column)] = c.After
-	}
-	if len(next) == 0 {
-		return before
-	}
-	return func(row []any) (bool, error) {
-		key, err := world.EncodeKey(l.KeyOf(row))
-		if err != nil {
-			return false, err
-		}
-		changed, err := before.Row(row)
-		for column, n := range next[key] {
-			if err == nil {
-				changed = true
-				row[column], err = world.As(row[column], keys.Integer{Bits: n})
-			}
-		}
-		return changed, err
-	}
 }

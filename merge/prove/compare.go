@@ -24,7 +24,7 @@ func compare(r *job.Run, ctx, soft context.Context, w *world.Connection, l *worl
 		if err != nil || len(p.Rows) == 0 {
 			return err
 		}
-		if err := change.Rows(p.Rows); err != nil {
+		if _, err := change.Rows(p.Rows); err != nil {
 			return err
 		}
 		there, err := world.Find(soft, r.New, l, l.SelectEqual(len(p.Rows)), p.Rows)

@@ -19,6 +19,17 @@ type tableRead struct {
 	worlds []*plan.Apart
 }
 
+// should is the sum that the table should have in the new database.
+func (t *tableRead) should(of *plan.Table) (sum world.Sum) {
+	if of.Combine != nil {
+		return of.Combine.After
+	}
+	for _, w := range t.worlds {
+		sum = sum.Add(w.After)
+	}
+	return sum
+}
+
 // whole reports whether all of it was read.
 func (t *tableRead) whole() bool { return t.now != nil && !slices.Contains(t.worlds, nil) }
 
@@ -66,7 +77,6 @@ func summing(r *job.Run, l *world.Layout, c *plan.Apart) func(row []any) error {
 	return func(row []any) error {
 		sum, err := h.Row(row)
 		c.Add(sum)
-		c.After = c.Sum
 		return err
 	}
 }
@@ -77,7 +87,7 @@ func readRest(ctx context.Context, r *job.Run, found []tableRead) error {
 	rows := int64(0)
 	for i := range r.Plan.Tables {
 		if found[i].now == nil {
-			parts, rows = append(parts, plan.Part{Table: i, World: newDatabase}), rows+r.Plan.Tables[i].Merged().Rows
+			parts, rows = append(parts, plan.Part{Table: i, World: newDatabase}), rows+r.Plan.Tables[i].Merged()
 		}
 	}
 	r.Tally.Step(rows)
@@ -99,7 +109,16 @@ func readParts(ctx context.Context, r *job.Run, step string, parts []plan.Part, 
 			var c plan.Apart
 			switch {
 			case !w.Changes.MovesIn(l):
-				c.Content, err = world.Contents(soft, on, l, world.All, nil, nil, between)
+				var change world.Changer
+				if p.World != newDatabase {
+					change = w.Changes.Of(on.Name, l)
+				}
+				var h world.Hasher
+				c.Content, err = world.Contents(soft, on, l, func(row []any, sum world.Sum) error {
+					became, err := h.Become(row, sum, change)
+					c.After = c.After.Add(became)
+					return err
+				}, between)
 			case p.World == newDatabase:
 				c, err = mapping.OldContents(soft, on, l, mapping.OriginsInNew(w.Changes, w.Plan, l), between)
 			default:

@@ -113,7 +113,7 @@ func verify(ctx context.Context, proving *change.Proving) error {
 	}
 	for i := range r.Plan.Tables {
 		if t := &r.Plan.Tables[i]; found[i].whole() {
-			proof.Tables = append(proof.Tables, compareSums(r, t, found[i]))
+			proof.Tables = append(proof.Tables, compareSums(r, t, found[i], found[i].should(t)))
 		}
 	}
 	if err != nil {
@@ -143,7 +143,7 @@ func verify(ctx context.Context, proving *change.Proving) error {
 		if t := &proof.Tables[i]; t.Verdict != verdict.Pass && r.Plan.Tables[i].Combine == nil {
 			err := r.RetryCounted(ctx, fmt.Sprintf("looking for the rows that differ in table %q", t.Table), func(soft context.Context) error {
 				t.Missing, t.Changed, t.Samples, t.Others = 0, 0, nil, false
-				return explain(r, ctx, soft, &r.Plan.Tables[i], t, found[i].now)
+				return explain(r, ctx, soft, &r.Plan.Tables[i], t, &found[i])
 			})
 			if err != nil {
 				return err
@@ -173,10 +173,10 @@ func sameColumns(r *job.Run) error {
 	return nil
 }
 
-// compareSums compares what was read of a table with the plan.
-func compareSums(r *job.Run, t *plan.Table, read tableRead) evidence.TableProof {
-	want, now := t.Merged(), read.now
-	proof := evidence.TableProof{Table: t.Name, Verdict: verdict.Pass, Rows: now.Rows, Want: want.Rows}
+// compareSums compares what was read of a table with the plan, and with the sum that it should have.
+func compareSums(r *job.Run, t *plan.Table, read tableRead, should world.Sum) evidence.TableProof {
+	now := read.now
+	proof := evidence.TableProof{Table: t.Name, Verdict: verdict.Pass, Rows: now.Rows, Want: t.Merged()}
 	for i, c := range t.Worlds {
 		if i >= len(read.worlds) { // they were not read
 			break
@@ -185,15 +185,15 @@ func compareSums(r *job.Run, t *plan.Table, read tableRead) evidence.TableProof 
 			proof.Worlds = append(proof.Worlds, r.Worlds[i].Name)
 		}
 	}
-	if now.Rows != want.Rows || now.Sum != want.Sum || len(proof.Worlds) > 0 {
+	if now.Rows != proof.Want || now.Sum != should || len(proof.Worlds) > 0 {
 		proof.Verdict = verdict.Fail
 	}
 	return proof
 }
 
 // explain looks for the rows that differ from the plan.
-func explain(r *job.Run, ctx, soft context.Context, t *plan.Table, proof *evidence.TableProof, now *plan.Apart) error {
-	l := r.Layouts[t.Name]
+func explain(r *job.Run, ctx, soft context.Context, t *plan.Table, proof *evidence.TableProof, read *tableRead) error {
+	l, now := r.Layouts[t.Name], read.now
 	if l.Multiset() {
 		var err error
 		proof.Missing, err = gone(soft, r, t)
@@ -204,7 +204,7 @@ func explain(r *job.Run, ctx, soft context.Context, t *plan.Table, proof *eviden
 		return err
 	}
 	// What the rows of the worlds do not explain came from elsewhere.
-	left, rows := now.Sum.Sub(t.Merged().Sum), now.Rows-proof.Want
+	left, rows := now.Sum.Sub(read.should(t)), now.Rows-proof.Want
 	for i, w := range r.Worlds {
 		if t.Worlds[i].Rows == 0 {
 			continue

@@ -9,6 +9,7 @@ import (
 	"mergesafe/merge/plan"
 	"mergesafe/merge/record"
 	"mergesafe/merge/verdict"
+	"mergesafe/merge/world"
 )
 
 // Written says what others than the merge wrote to the new database since it was made: how the tables of the game
@@ -26,16 +27,24 @@ func Written(ctx context.Context, r *job.Run) (written []plan.Refusal, err error
 			note(t.Name, what)
 			continue
 		}
-		parts, rows = append(parts, plan.Part{Table: i, World: newDatabase}), rows+t.Merged().Rows
+		parts, rows = append(parts, plan.Part{Table: i, World: newDatabase}), rows+t.Merged()
 	}
 	r.Tally.Step(rows)
 	found := make([]tableRead, len(r.Plan.Tables))
 	if err := readParts(ctx, r, record.StepVerify, parts, found); err != nil {
 		return nil, err
 	}
+	var wrote map[string]world.Sum
+	err = r.Retry(ctx, "reading what the merge wrote", func(ctx context.Context) (err error) {
+		wrote, err = r.Manifest.Wrote(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
 	for _, p := range parts {
 		t := &r.Plan.Tables[p.Table]
-		if proof := compareSums(r, t, found[p.Table]); proof.Verdict != verdict.Pass {
+		if proof := compareSums(r, t, found[p.Table], wrote[t.Name]); proof.Verdict != verdict.Pass {
 			note(t.Name, writtenTo(&proof))
 		}
 	}

@@ -20,17 +20,28 @@ type Place struct {
 // table of which one is not is emptied by the next process, and filled again.
 type Checkpoint struct {
 	Place
-	Rows     int64
-	Sum      world.Sum
+	Rows     int64     // of the world
+	Sum      world.Sum // of them, as they are there
+	Written  world.Sum // of what was written for them
 	Finished bool
 	Saved    bool // in [ProgressTable]
 }
 
-const checkpointsOf = "SELECT source, tab, part, done_rows, row_sum, finished FROM " + ProgressTable + " WHERE merge_id = ? AND step = '" + StepCopy + "'"
+const checkpointsOf = "SELECT source, tab, part, done_rows, row_sum, finished, new_sum FROM " + ProgressTable + " WHERE merge_id = ? AND step = '" + StepCopy + "'"
 
 // Checkpoints returns those of all places. It is an error if one of them cannot be read.
 func (m *Manifest) Checkpoints(ctx context.Context) (all map[Place]Checkpoint, err error) {
 	return m.checkpoints(ctx, checkpointsOf, m.ID)
+}
+
+// Wrote returns the sum of all that the merge wrote, by table.
+func (m *Manifest) Wrote(ctx context.Context) (map[string]world.Sum, error) {
+	places, err := m.Checkpoints(ctx)
+	all := make(map[string]world.Sum)
+	for at, c := range places {
+		all[at.Table] = all[at.Table].Add(c.Written)
+	}
+	return all, err
 }
 
 // Checkpoint returns that of one place.
@@ -58,6 +69,9 @@ func (m *Manifest) checkpoints(ctx context.Context, query string, args ...any) (
 			finished, err = world.IntIn(row[5], ProgressTable+".finished")
 		}
 		c.Finished = finished == 1
+		if err == nil {
+			err = c.Written.UnmarshalText([]byte(world.Text(row[6])))
+		}
 		all[c.Place] = c
 		return true, err
 	})
@@ -75,15 +89,15 @@ func (m *Manifest) Save(ctx context.Context, before, now *Checkpoint) error {
 		finished = 1
 	}
 	if !before.Saved {
-		_, err := m.On.Exec(ctx, "checkpoint", "INSERT INTO "+ProgressTable+" (merge_id, step, source, tab, part, done_rows, row_sum, finished) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", true,
-			m.ID, StepCopy, now.World, now.Table, now.Part, now.Rows, now.Sum.String(), finished)
+		_, err := m.On.Exec(ctx, "checkpoint", "INSERT INTO "+ProgressTable+" (merge_id, step, source, tab, part, done_rows, row_sum, new_sum, finished) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", true,
+			m.ID, StepCopy, now.World, now.Table, now.Part, now.Rows, now.Sum.String(), now.Written.String(), finished)
 		if errors.Is(err, sqldb.ErrDuplicate) {
 			err = now.moved()
 		}
 		return err
 	}
-	n, err := m.On.Exec(ctx, "checkpoint", "UPDATE "+ProgressTable+" SET done_rows = ?, row_sum = ?, finished = ? WHERE merge_id = ? AND step = ? AND source = ? AND tab = ? AND part = ? AND done_rows = ? AND row_sum = ? AND finished = 0", true,
-		now.Rows, now.Sum.String(), finished, m.ID, StepCopy, now.World, now.Table, now.Part, before.Rows, before.Sum.String())
+	n, err := m.On.Exec(ctx, "checkpoint", "UPDATE "+ProgressTable+" SET done_rows = ?, row_sum = ?, new_sum = ?, finished = ? WHERE merge_id = ? AND step = ? AND source = ? AND tab = ? AND part = ? AND done_rows = ? AND row_sum = ? AND finished = 0", true,
+		now.Rows, now.Sum.String(), now.Written.String(), finished, m.ID, StepCopy, now.World, now.Table, now.Part, before.Rows, before.Sum.String())
 	if err == nil && n != 1 {
 		err = now.moved()
 	}

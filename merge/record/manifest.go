@@ -52,7 +52,7 @@ func createTables(d world.Dialect) []string {
 				id CHAR(32) NOT NULL, plan LONGTEXT NOT NULL, began DATETIME(3) NOT NULL, later VARCHAR(50) NOT NULL, PRIMARY KEY (id)` + mysqlEnd,
 			"CREATE TABLE IF NOT EXISTS " + ProgressTable + ` (
 				merge_id CHAR(32) NOT NULL, step VARCHAR(16) NOT NULL, source VARCHAR(200) NOT NULL, tab VARCHAR(200) NOT NULL, part INT NOT NULL,
-				done_rows BIGINT NOT NULL, row_sum CHAR(32) NOT NULL, finished INT NOT NULL,
+				done_rows BIGINT NOT NULL, row_sum CHAR(32) NOT NULL, new_sum CHAR(32) NOT NULL, finished INT NOT NULL,
 				PRIMARY KEY (merge_id, step, source, tab, part)` + mysqlEnd,
 			"CREATE TABLE IF NOT EXISTS " + RenamesTable + ` (
 				merge_id CHAR(32) NOT NULL, n INT NOT NULL, source VARCHAR(200) NOT NULL, world VARCHAR(64) NOT NULL, tab VARCHAR(200) NOT NULL, col VARCHAR(200) NOT NULL,
@@ -65,7 +65,7 @@ func createTables(d world.Dialect) []string {
 			id TEXT NOT NULL PRIMARY KEY, plan TEXT NOT NULL, began TEXT NOT NULL, later TEXT NOT NULL) WITHOUT ROWID`,
 		"CREATE TABLE IF NOT EXISTS " + ProgressTable + ` (
 			merge_id TEXT NOT NULL, step TEXT NOT NULL, source TEXT NOT NULL, tab TEXT NOT NULL, part INTEGER NOT NULL,
-			done_rows INTEGER NOT NULL, row_sum TEXT NOT NULL, finished INTEGER NOT NULL,
+			done_rows INTEGER NOT NULL, row_sum TEXT NOT NULL, new_sum TEXT NOT NULL, finished INTEGER NOT NULL,
 			PRIMARY KEY (merge_id, step, source, tab, part)) WITHOUT ROWID`,
 		"CREATE TABLE IF NOT EXISTS " + RenamesTable + ` (
 			merge_id TEXT NOT NULL, n INTEGER NOT NULL, source TEXT NOT NULL, world TEXT NOT NULL, tab TEXT NOT NULL, col TEXT NOT NULL,

@@ -19,7 +19,7 @@ func TestReadAside(t *testing.T) {
 		}
 		defer s.Close()
 		l := world.NewLayout(s.Dialect, s.Table("things"))
-		want, err := world.Contents(t.Context(), s.On, l, world.All, nil, nil, func(int) error { return nil })
+		want, err := world.Contents(t.Context(), s.On, l, nil, func(int) error { return nil })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -439,13 +439,15 @@ func (c Changer) Row(row []any) (changed bool, err error) {
 }
 
 // Rows changes all of these.
-func (c Changer) Rows(rows [][]any) error {
+func (c Changer) Rows(rows [][]any) (changed bool, err error) {
 	for _, row := range rows {
-		if _, err := c.Row(row); err != nil {
-			return err
+		one, err := c.Row(row)
+		if err != nil {
+			return false, err
 		}
+		changed = changed || one
 	}
-	return nil
+	return changed, nil
 }
 
 // Comes is the condition for the rows of a table that take part in the merge; "" if all do.

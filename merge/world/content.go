@@ -11,10 +11,7 @@ import (
 // Content describes the rows of one database in one table.
 type Content struct {
 	Rows int64 `json:"rows"`
-
-	// Sum is over the rows as they are, After over the rows as renamed.
-	Sum   Sum `json:"sum"`
-	After Sum `json:"after"`
+	Sum  Sum   `json:"sum"` // over the rows as they are there
 
 	// Ranges divide the rows of a source in a large table; none if they are not divided.
 	Ranges []Range `json:"ranges,omitempty"`

@@ -83,7 +83,7 @@ func TestPagesThatComeAgain(t *testing.T) {
 	defer s.Close()
 	l := world.NewLayout(s.Dialect, s.Table("t"))
 	l.Reads[0] = l.Reads[1] // reads another key than it sorts and compares
-	_, err = world.Contents(t.Context(), s.On, l, world.All, nil, nil, func(int) error { return nil })
+	_, err = world.Contents(t.Context(), s.On, l, nil, func(int) error { return nil })
 	_, short := contentsOf(t, s, l, 10)
 	if err != nil || short == nil || !strings.Contains(short.Error(), "after row 70 come rows that were read before it") {
 		t.Errorf("%v, %v", err, short)

@@ -47,6 +47,15 @@ func (l *Layout) KeysOnly() *Layout {
 	return k
 }
 
+// Become changes a row whose sum is known, and returns the sum of what it became.
+func (h *Hasher) Become(row []any, sum Sum, change Changer) (Sum, error) {
+	changed, err := change.Row(row)
+	if err != nil || !changed {
+		return sum, err
+	}
+	return h.Row(row)
+}
+
 // SumOf sums rows up.
 func SumOf(rows [][]any) (all Sum, err error) {
 	var h Hasher

@@ -33,34 +33,3 @@ func Every(ctx context.Context, on *Connection, l *Layout, take func(row []any) 
 	}
 	return nil
 }
-
-// ContentsOfMultiset is contents for a table without a key.
-func ContentsOfMultiset(ctx context.Context, on *Connection, l *Layout, change Changer, between func(rows int) error) (Content, error) {
-	var c Content
-	var h Hasher
-	const often = 2000
-	err := Every(ctx, on, l, func(row []any) error {
-		sum, err := h.Row(row)
-		if err != nil {
-			return err
-		}
-		c.Rows++
-		c.Sum = c.Sum.Add(sum)
-		changed, err := change.Row(row)
-		if err == nil && changed {
-			sum, err = h.Row(row)
-		}
-		if err != nil {
-			return err
-		}
-		c.After = c.After.Add(sum)
-		if c.Rows%often == 0 {
-			return between(often)
-		}
-		return nil
-	})
-	if err == nil {
-		err = between(int(c.Rows % often))
-	}
-	return c, err
-}

@@ -197,51 +197,48 @@ func (c *circle) closes(key []any) bool {
 	return false
 }
 
-// Contents reads the rows of a table, the first most of them, and sums them
-// up, as they are and as change makes them. change may be nil, and divide too. between
-// is called after every page with its number of rows; its error ends the reading.
-func Contents(ctx context.Context, on *Connection, l *Layout, most int64, change Changer, divide *Ranger, between func(rows int) error) (Content, error) {
+// Contents counts and sums up the rows of a table that come, in the order of the key if it has one. take, if not nil, is
+// told each row with its sum, and may change the row. between is told how many rows were read since the last call.
+func Contents(ctx context.Context, on *Connection, l *Layout, take func(row []any, sum Sum) error, between func(rows int) error) (Content, error) {
 	var c Content
 	var h Hasher
-	if most == 0 {
-		return c, nil
-	}
-	if l.Multiset() { // none of it is copied, or all
-		return ContentsOfMultiset(ctx, on, l, change, between)
-	}
-	err := EachPage(ctx, on, l, most, func(p *Page) error {
-		for _, row := range p.Rows {
-			sum, err := h.Row(row)
-			if err != nil {
-				return fmt.Errorf("table %q of %q: %w", l.Table, on.Name, err)
-			}
-			c.Sum = c.Sum.Add(sum)
-			if err := divide.Add(l, row, sum); err != nil {
-				return err
-			}
-			changed, err := change.Row(row)
-			if err != nil {
-				return err
-			}
-			if changed {
-				if sum, err = h.Row(row); err != nil {
-					return err
-				}
-			}
-			c.After = c.After.Add(sum)
+	add := func(row []any) error {
+		sum, err := h.Row(row)
+		if err != nil {
+			return fmt.Errorf("table %q of %q: %w", l.Table, on.Name, err)
 		}
-		c.Rows += int64(len(p.Rows))
+		if c.Add(sum); take == nil {
+			return nil
+		}
+		return take(row, sum)
+	}
+	if l.Multiset() {
+		const often = 2000
+		err := Every(ctx, on, l, func(row []any) error {
+			if err := add(row); err != nil || c.Rows%often > 0 {
+				return err
+			}
+			return between(often)
+		})
+		if err == nil {
+			err = between(int(c.Rows % often))
+		}
+		return c, err
+	}
+	err := EachPage(ctx, on, l, func(p *Page) error {
+		for _, row := range p.Rows {
+			if err := add(row); err != nil {
+				return err
+			}
+		}
 		return between(len(p.Rows))
 	})
-	if err == nil && divide != nil {
-		c.Ranges = divide.Ranges()
-	}
 	return c, err
 }
 
-// EachPage calls take with the pages of a table in the order of its key, and no more rows than most.
-func EachPage(ctx context.Context, on *Connection, l *Layout, most int64, take func(p *Page) error) error {
-	next, stop := Pages(ctx, on, l, nil, func() int { return 2000 }, most, false)
+// EachPage calls take with the pages of a table in the order of its key.
+func EachPage(ctx context.Context, on *Connection, l *Layout, take func(p *Page) error) error {
+	next, stop := Pages(ctx, on, l, nil, func() int { return 2000 }, All, false)
 	defer stop()
 	for {
 		p, err := next()

@@ -93,7 +93,7 @@ func TestPagesLeaveOut(t *testing.T) {
 				Sifted: map[string]world.Sifted{"t": {Rows: stays, Others: "id = 50"}}}
 			l := world.NewLayout(on.Dialect(), s.Table("t"))
 			var got []string
-			err := world.EachPage(t.Context(), on, l, world.All, func(p *world.Page) error {
+			err := world.EachPage(t.Context(), on, l, func(p *world.Page) error {
 				if len(p.Rows) == 0 && !p.Last {
 					t.Error("a page without rows")
 				}

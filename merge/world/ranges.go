@@ -18,7 +18,7 @@ const (
 	mostRanges = 32
 )
 
-// Ranger divides the rows of a table into ranges while they are read.
+// Ranger divides the rows of a table into ranges while they are read. A nil one does not.
 type Ranger struct {
 	Size int64 // of a range, in rows
 	all  []Range
@@ -50,6 +50,9 @@ func (r *Ranger) Add(l *Layout, row []any, sum Sum) (err error) {
 
 // Ranges returns the ranges, when all rows were added; none if one is enough.
 func (r *Ranger) Ranges() []Range {
+	if r == nil {
+		return nil
+	}
 	all := r.all
 	if r.open.Rows > 0 {
 		all = append(all, r.open)

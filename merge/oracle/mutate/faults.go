@@ -47,9 +47,9 @@ var faults = mutant.Faults([][4]string{
 		"if slices.Contains(p.Report.Reset, t.Name) {",
 		"if slices.Contains(p.Report.Reset, t.Name) && t.Name == \"\" {"},
 	{"no key: rows once", "merge/build/copy.go",
-		"rows, sum, bytes = append(rows, row),",
+		"rows, sum, written, bytes = append(rows, row),",
 		"if n := len(rows); n > 0 && len(l.Key) == 0 && world.Same(rows[n-1][0], row[0]) && world.Same(rows[n-1][1], row[1]) {\n\t\t\t" +
-			"return nil\n\t\t}\n\t\trows, sum, bytes = append(rows, row),"},
+			"return nil\n\t\t}\n\t\trows, sum, written, bytes = append(rows, row),"},
 
 	{"offset: one more", shift, "return n.Add(s.By)", "return n.Add(s.By + 1)"},
 	{"offset: of no low numbers", shift,
@@ -144,7 +144,7 @@ var faults = mutant.Faults([][4]string{
 		"return slices.ContainsFunc(cuts, func(cut cut) bool {",
 		"return len(row) > 99 && slices.ContainsFunc(cuts, func(cut cut) bool {"},
 
-	{"counters in rows", count, "d.Quote(c.Column), c.After)", "d.Quote(c.Column), c.After-1)"},
+	{"counters in rows", "merge/mapping/raised.go", "keys.Integer{Bits: n.After}", "keys.Integer{Bits: n.After - 1}"},
 	{"counters of tables", count,
 		"job.SetCounter(ctx, r.New, t.Name, c.Column, c.After)",
 		"job.SetCounter(ctx, r.New, t.Name, c.Column, c.Before)"},
