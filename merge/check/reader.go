@@ -46,6 +46,7 @@ type Question struct {
 	Columns  []string
 	SkipNull bool
 	ids      bool // judge the IDs in the rows along the way
+	names    bool // keep the values of the only column for who asks which columns repeat them
 
 	// Across counts only the values of one column that several worlds have, in
 	// more than most rows together; 0 is any number of rows. A value that is 0
@@ -158,6 +159,9 @@ func (r *Reader) Read(ctx context.Context, q Question) (*Reading, error) {
 	if a.Samples, err = r.Samples(ctx, p.found.Kept, q.Table, q.Columns); err != nil {
 		return nil, err
 	}
+	for db, filter := range p.names {
+		r.Kept[filteredNames{db, q.Table, q.Columns[0]}] = filter
+	}
 	a.IDs, err = r.byColumn(ctx, q.Table, p.ids)
 	return a, err
 }
@@ -169,6 +173,7 @@ type pass struct {
 	ids     []*idScan
 	found   *stream.Collisions
 	crowds  *crowds
+	names   map[*rules.Database]*nameFilter
 }
 
 // Exclusions are sources that cannot take part in a pass, and why.
@@ -178,7 +183,7 @@ type Exclusions map[*rules.Database]string
 func (r *Reader) pass(ctx context.Context, q Question) (*pass, error) {
 	var p *pass
 	err := r.Retry(func(excluded Exclusions) error {
-		p = new(pass)
+		p = &pass{names: make(map[*rules.Database]*nameFilter)}
 		p.streams, p.gaps = r.KeyStreams(q.Code, q.Table, q.Columns, excluded)
 		apart := r.Facts.Rekeyed.TellsApart(q.Table, q.Columns)
 		for _, s := range p.streams {
@@ -192,6 +197,13 @@ func (r *Reader) pass(ctx context.Context, q Question) (*pass, error) {
 			if !r.Facts.Opts.Unshown && len(r.Facts.Opaque(q.Table)) > 0 {
 				for _, s := range p.streams {
 					s.Visit = append(s.Visit, r.sampler(s))
+				}
+			}
+		}
+		if q.names {
+			for _, s := range p.streams {
+				if holdsNames(s.DB.Tables[q.Table].Column(q.Columns[0])) {
+					p.names[s.DB] = OpenReader{Reader: r}.filterNames(s, q.Columns[0])
 				}
 			}
 		}

@@ -12,6 +12,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
+	"mergesafe/merge/stream"
 
 	"mergesafe/merge/keys"
 	"mergesafe/merge/rules"
@@ -37,7 +38,7 @@ func NameCandidates(ctx context.Context, r OpenReader, keys []Candidate) (all []
 	for _, table := range rules.KeyTables(r.Facts.Resolved) {
 		_, model := rules.KeyModel(r.Facts.Resolved, table)
 		for _, column := range uniqueTexts(r.Facts, table, model) {
-			c := Candidate{Table: table, Column: column, Class: nameClass, collation: model.Column(column).Collation}
+			c := nameCandidate(table, model.Column(column))
 			isKey := func(key Candidate) bool { return key.Table == table && key.Column == column && !key.renamed }
 			if slices.ContainsFunc(keys, isKey) || !anyOther(r.Facts, c, holdsNames) { // to repeat them
 				continue
@@ -49,6 +50,16 @@ func NameCandidates(ctx context.Context, r OpenReader, keys []Candidate) (all []
 		}
 	}
 	return all, nil
+}
+
+func nameCandidate(table string, c *catalog.Column) Candidate {
+	return Candidate{Table: table, Column: c.Name, Class: nameClass, collation: c.Collation}
+}
+
+// namesAreAsked reports whether the values of a column will be asked for as names that other columns may repeat.
+func namesAreAsked(f *Facts, table, column string) bool {
+	_, model := rules.KeyModel(f.Resolved, table)
+	return model != nil && slices.Contains(uniqueTexts(f, table, model), column) && anyOther(f, nameCandidate(table, model.Column(column)), holdsNames)
 }
 
 // uniqueTexts returns the columns of a table that are unique by themselves and hold texts of
@@ -103,27 +114,45 @@ func readNameFilter(ctx context.Context, r OpenReader, db *rules.Database, t *ca
 	if !holdsNames(t.Column(c.Column)) {
 		return set, nil // it has no such names
 	}
-	rows, known := db.Rows[c.Table]
-	if !known {
-		rows = 1 << 20 // its rows stay behind, and were not counted
+	set.unread = true
+	if filter, is := r.Kept[filteredNames{db, c.Table, c.Column}].(*nameFilter); is {
+		set.filter = filter
+		return set, nil
 	}
-	set.unread, set.filter = true, newNameFilter(rows, &r.UndeclaredKeys().Filters)
-	set.filter.none = r.Facts.Declared.NoNames(c.Table, c.Column)
-	s := r.Stream(db, r.Code, 1, catalog.Scan{Table: c.Table, Carry: []string{c.Column}, Unsorted: true})
-	var name []byte
-	s.Visit = append(s.Visit, func(b *catalog.Batch) {
-		for row := range b.Len {
-			if v := b.Carry[0].At(row); v != nil && !set.filter.none.Has(v) {
-				name = AppendFolded(name[:0], v)
-				set.filter.add(name)
-			}
-		}
-	})
+	s := r.Stream(db, r.Code, 1, catalog.Scan{Table: c.Table, Unsorted: true})
+	set.filter = r.filterNames(s, c.Column)
 	err := s.Drain(ctx)
 	if unsupported, ok := errors.AsType[*catalog.UnsupportedError](err); ok {
 		return &KeySet{Integers: set.Integers, hashes: set.hashes, words: set.words, Gap: unsupported.Error()}, nil
 	}
 	return set, err
+}
+
+// filteredNames are those of a column that were put into a filter while they were compared with those of other worlds.
+type filteredNames struct {
+	db            *rules.Database
+	table, column string
+}
+
+// filterNames puts the names that a stream reads in a column into a filter.
+func (r OpenReader) filterNames(s *stream.Stream, column string) *nameFilter {
+	rows, known := s.DB.Rows[s.Scan.Table]
+	if !known {
+		rows = 1 << 20 // its rows stay behind, and were not counted
+	}
+	filter := newNameFilter(rows, &r.UndeclaredKeys().Filters)
+	filter.none = r.Facts.Declared.NoNames(s.Scan.Table, column)
+	at := s.Carry(column)
+	var name []byte
+	s.Visit = append(s.Visit, func(b *catalog.Batch) {
+		for row := range b.Len {
+			if v := b.Carry[at].At(row); v != nil && !filter.none.Has(v) {
+				name = AppendFolded(name[:0], v)
+				filter.add(name)
+			}
+		}
+	})
+	return filter
 }
 
 // readNamesOf adds the names themselves to a set that has only the filter.
