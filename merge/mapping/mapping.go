@@ -54,14 +54,6 @@ func (c *Mapping) Of(world string, l *world.Layout) world.Changer {
 	}
 }
 
-// Certain reports whether every row of a table of a world can be given what it gets: the check found that of whole values,
-// but a cell can become too long.
-func (c *Mapping) Certain(w string, l *world.Layout) bool {
-	return !slices.ContainsFunc(c.Moves(w, l), func(m world.Move) bool {
-		return slices.ContainsFunc(m.Cases, func(one world.MoveCase) bool { return one.Cells != nil })
-	})
-}
-
 // MovesIn reports whether any row of a table gets new values.
 func (c *Mapping) MovesIn(l *world.Layout) bool {
 	return c.Rekeying != nil && slices.ContainsFunc(c.Rekeying.Columns, func(m verdict.RekeyedColumn) bool { return m.Table == l.Table })

@@ -82,8 +82,8 @@ func ranger(p *change.Planning, l *world.Layout) *world.Ranger {
 	return &world.Ranger{Size: cmp.Or(p.Opts.RangeRows, world.RangeRows)}
 }
 
-// sumBeside has rows summed up while the check reads them. That is enough for those that come as they are, and for those
-// of which it is certain that they can be given what they get.
+// sumBeside has rows summed up while the check reads them. That is enough where no generated column has to be computed
+// anew: the check made sure that every value and cell takes its new key.
 func sumBeside(p *Planner) {
 	p.Summed = make(map[string]map[string]*world.Content)
 	for _, s := range p.DBs {
@@ -140,7 +140,7 @@ func measureIn(ctx context.Context, p *change.Planning, database int, changes *m
 		l := world.NewLayout(p.DBs[0].Dialect, p.DBs[0].Table(t.Name))
 		change := changes.Of(s.Name(), l)
 		tried := newTrial(p, model, s.Name(), t, l)
-		if c := p.Summed[s.Name()][t.Name]; c != nil && t.Combine == nil && s.On.Withheld[t.Name] == "" && (change == nil || tried == nil && changes.Certain(s.Name(), l)) {
+		if c := p.Summed[s.Name()][t.Name]; c != nil && t.Combine == nil && s.On.Withheld[t.Name] == "" && (change == nil || tried == nil) {
 			t.Worlds[database] = *c
 			progress(s.Name(), t.Name, int(c.Rows))
 		} else if err := measureTable(ctx, p, s, t, l, tried.of(ctx, change), &t.Worlds[database], progress, refuse); err != nil {
