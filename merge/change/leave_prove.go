@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"mergesafe/merge/keys"
 	"mergesafe/merge/leave"
@@ -136,15 +137,18 @@ func proveCount(ctx context.Context, w *World) error {
 // row that stayed behind would have had.
 func proveLeaveInNew(ctx context.Context, p *Proving) error {
 	d := p.New.Dialect()
-	refers := make(map[string]*rules.Severed)
+	refers := make(map[string]*rules.Severed) // each world has those that follow
+	add := func(s *rules.Severed) {
+		refers[strings.Join([]string{s.Table, s.Column, s.To, s.Format, s.When.Text()}, "\x00")] = s
+	}
 	for i := range p.Plan.Leaving.Stays {
 		for _, by := range p.Plan.Leaving.Stays[i].By {
-			refers[by.Table+"\x00"+by.Column+"\x00"+by.To] = by
+			add(by)
 		}
 	}
 	for i := range p.Plan.Severed {
 		if s := &p.Plan.Severed[i]; s.Partly {
-			refers[s.Table+"\x00"+s.Column+"\x00"+s.To] = s
+			add(s)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(refers)) {

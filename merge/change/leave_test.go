@@ -165,7 +165,13 @@ func TestLeaveSilent(t *testing.T) {
 // What a plan cannot follow or carry out is refused by name.
 func TestLeaveRefused(t *testing.T) {
 	e := worldtest.Engines()[0]
-	all := worldtest.KeyWorlds(t, e, 2, append(worldtest.Leavers, "CREATE TABLE bag (id INTEGER NOT NULL PRIMARY KEY, heroes VARCHAR(20), name VARCHAR(20))", "CREATE TABLE log (hero INTEGER, n INTEGER)")...)
+	all := worldtest.KeyWorlds(t, e, 2, append(worldtest.Leavers, "CREATE TABLE bag (id INTEGER NOT NULL PRIMARY KEY, heroes VARCHAR(20), name VARCHAR(20))", "CREATE TABLE log (hero INTEGER, n INTEGER)", "INSERT INTO log VALUES (1, 1)")...)
+	inCells := func(gone rules.Gone, at, format string, none ...string) func(o *rules.Options, d *rules.Declarations) {
+		return func(_ *rules.Options, d *rules.Declarations) {
+			d.Plain = slices.DeleteFunc(d.Plain, func(s string) bool { return s == at })
+			d.References = append(d.References, rules.DeclaredReference{At: []string{at}, To: []string{"hero.guid"}, Format: format, None: none, Gone: gone})
+		}
+	}
 	more := func(f func(o *rules.Options, d *rules.Declarations)) planner.PlanOptions {
 		return worldtest.LeaveOptions(func(o *rules.Options, d *rules.Declarations) {
 			where("hero", "level < 20")(o, d)
@@ -207,7 +213,11 @@ func TestLeaveRefused(t *testing.T) {
 			d.Plain = slices.DeleteFunc(d.Plain, func(s string) bool { return s == "log.n" })
 			d.References = append(d.References, rules.DeclaredReference{At: []string{"log.n"}, To: []string{"spell.spell"}})
 		},
-		"the column allows no NULL, and no value of it means no row": func(o *rules.Options, d *rules.Declarations) { d.References[2].Gone = rules.GoneNone },
+		`gone = "none", and the keys are inside cells: none of these are followed`: inCells(rules.GoneNone, "bag.heroes", "list sep=' ' every", "0"),
+		`gone = "drop", and the keys are inside cells: none of these are followed`: inCells(rules.GoneDrop, "log.hero", "bits 0..31", "0"),
+		"no value of the keys inside its cells means no row: declare one":          inCells(rules.GoneNone, "log.hero", "bits 0..31"),
+		"new value 70000: does not fit into the bits 0..15":                        inCells(rules.GoneNone, "log.hero", "bits 0..15", "70000"),
+		"the column allows no NULL, and no value of it means no row":               func(o *rules.Options, d *rules.Declarations) { d.References[2].Gone = rules.GoneNone },
 	} {
 		_, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, more(f))
 		if err == nil || !strings.Contains(ofEither(err), want) {
@@ -350,6 +360,62 @@ func TestLeaveInCells(t *testing.T) {
 		if got := fmt.Sprint(p.Refusals); len(p.Refusals) != 1 || !strings.Contains(got, "rows refer inside cells to rows of hero that stay behind: w1: 1; most refer to guid 1 of w1: 1 row") {
 			t.Errorf("refused: %s", got)
 		}
+	})
+}
+
+// Keys in words and in bits that name a row that stays are cleared, and other bits and other rows stay. Without it the
+// plan is refused, and says how. A cell that still names such a row is what the proof finds, by SQL.
+func TestLeaveClearsCells(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := worldtest.KeyWorlds(t, e, 2, append(worldtest.Leavers,
+			"CREATE TABLE gear (id INTEGER NOT NULL PRIMARY KEY, kind INTEGER NOT NULL, card1 INTEGER NOT NULL, card2 INTEGER NOT NULL, made BIGINT NOT NULL)",
+			"INSERT INTO gear VALUES (1, 254, 1, 0, 4294967303), (2, 254, 2, 0, 8589934599), (3, 7, 1, 0, 0), (4, 254, 0, 0, 9), (5, 254, 1, 1, 4294967296), (6, 254, 1, 0, 12884901890)")...)
+		options := func(gone rules.Gone) planner.PlanOptions {
+			return worldtest.LeaveOptions(func(o *rules.Options, d *rules.Declarations) {
+				where("hero", "level < 20")(o, d)
+				o.Rekey.Spaces = append(o.Rekey.Spaces, rules.Space{Keys: []string{"gear.id"}})
+				d.Plain = append(d.Plain, "gear.kind")
+				d.References = append(d.References,
+					rules.DeclaredReference{At: []string{"gear.card1"}, To: []string{"hero.guid"}, Format: "words [card1, card2]", None: []string{"0"}, Gone: gone,
+						When: &rules.When{Column: "kind", Is: []string{"254"}}, Others: rules.OthersPlain},
+					rules.DeclaredReference{At: []string{"gear.made"}, To: []string{"hero.guid"}, Format: "bits 32..63", None: []string{"0"}, Gone: gone})
+			})
+		}
+		silent, said := options(""), ""
+		silent.Report = func(r *verdict.Report) { said = fmt.Sprint(r.Results) }
+		if p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, silent); err != nil || len(p.Refusals) != 2 {
+			t.Fatalf("%+v, %v", p, err)
+		}
+		for _, want := range []string{"in the [[check.reference]] of gear.card1, whose none is what they become",
+			"rows refer inside cells to rows of hero that stay behind: w0: 2; w1: 2; most refer to guid 1 of w0: 2 rows"} {
+			if !strings.Contains(said, want) {
+				t.Errorf("no %q in %s", want, said)
+			}
+		}
+		worldtest.MergedAndBack(t, e, all, options(rules.GoneNone))
+		p, into := worldtest.MergeOf(t, e, all, options(rules.GoneNone))
+		if len(p.Severed) != 3 || fmt.Sprint(p.Severed[1].Counts, p.Severed[2].Counts) != "[2 2] [2 2]" {
+			t.Errorf("%+v", p.Severed)
+		}
+		const query = "SELECT id, kind, card1, card2, made FROM gear ORDER BY id"
+		want := []string{"1|254|0|0|7", "2|254|2|0|8589934599", "3|7|1|0|0", "4|254|0|0|9", "5|254|1|1|0", "6|254|0|0|12884901890",
+			"100001|254|0|0|7", "100002|254|34466|1|429505319534599", "100003|7|1|0|0", "100004|254|0|0|9", "100005|254|34465|2|0", "100006|254|0|0|429509614501890"}
+		worldtest.Asked(t, into, query, want...)
+		for what, there := range map[string]string{
+			"card1 = 1 WHERE id = 1":                     "1 rows refer by card1 to rows of hero of w0 that stayed behind",
+			"card1 = 34465, card2 = 1 WHERE id = 100006": "1 rows refer by card1 to rows of hero of w1 that stayed behind",
+			"made = 429501024567303 WHERE id = 100001":   "1 rows refer by made to rows of hero of w1 that stayed behind",
+		} {
+			worldtest.Exec(t, into, "UPDATE gear SET "+what)
+			if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Fail || len(proof.Findings) != 1 || proof.Findings[0].Reason != there {
+				t.Errorf("%s: %s: %+v", what, proof.Verdict, proof.Findings)
+			}
+			worldtest.Exec(t, into, "UPDATE gear SET card1 = 0, card2 = 0 WHERE id IN (1, 100006)", "UPDATE gear SET made = 7 WHERE id = 100001")
+		}
+		worldtest.Proved(t, p, into, all)
+		worldtest.Opened(t, p, into, all)
+		worldtest.Asked(t, into, query, want...)
+		worldtest.MustDrop(t, p, into, all)
 	})
 }
 

@@ -1,9 +1,12 @@
 package change_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
+	"mergesafe/internal/slice"
+	"mergesafe/merge/keys"
 	"mergesafe/merge/planner"
 	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
@@ -228,5 +231,39 @@ func TestRekeyUniqueOfWhatIsGenerated(t *testing.T) {
 			}
 		}
 		t.Errorf("refused for %v", p.Refusals)
+	})
+}
+
+// SQL reads the same key in words and bits as the format does.
+func TestKeysInSQL(t *testing.T) {
+	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
+		d := e.Fresh(t, "w")
+		worldtest.Exec(t, d, "CREATE TABLE c (a BIGINT, b BIGINT)",
+			"INSERT INTO c VALUES (0, 0), (3, 1), (65535, 65535), (NULL, NULL), (2147483648, 5), (4611686018427387906, 7), (9223372036854775807, 1), (-1, 2), (-9223372036854775808, 3), (12884901890, 4)")
+		db := worldtest.Pool(t, d)
+		quote := func(column string) string { return column }
+		for _, format := range []string{"words [a, b]", "words [a, b] be", "words [a, b] each=31", "bits 0..15", "bits 32..63", "bits 0..63", "bits 63..63", "bits 0..31 tag 48..63=0x4000"} {
+			cells, err := keys.ParseRow(format, "a", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			key, conditions := cells.SQL(quote)
+			for _, row := range worldtest.ReadCell(t, db, "SELECT a, b, CASE WHEN "+strings.Join(conditions, " AND ")+" THEN "+key+" END FROM c") {
+				got, want := row[2], "<nil>"
+				found, err := cells.Keys(slice.Map(row[:len(cells.Columns())], func(v string) []byte { return []byte(strings.TrimPrefix(v, "<nil>")) }))
+				if err != nil {
+					continue // words are not negative, and of few bits
+				}
+				if len(found) > 0 {
+					want = found[0].Value.String()
+				}
+				if n, err := strconv.ParseInt(got, 10, 64); err == nil && n < 0 { // SQLite has no others
+					got = strconv.FormatUint(uint64(n), 10)
+				}
+				if got != want {
+					t.Errorf("%s of %v: SQL reads %s, want %s", format, row[:2], got, want)
+				}
+			}
+		}
 	})
 }

@@ -127,8 +127,12 @@ func judgeBlocking(b *leave.Blocking) verdict.Result {
 	if b.Ref.Cells != nil {
 		result.Message = fmt.Sprintf("rows refer inside cells to rows of %s that stay behind: %s; most refer to %s", b.To,
 			catalog.Few(parts), strings.Join(largest, ", "))
-		result.Next = []string{fmt.Sprintf("keys inside cells are not followed or cleared: let these rows of %s stay behind "+
+		result.Next = []string{fmt.Sprintf("keys inside cells are not followed: let these rows of %s stay behind "+
 			"by a where of their own, or let those of %s come", b.Table, b.To)}
+		if b.Ref.Clearable() {
+			result.Next[0] += fmt.Sprintf("; or say gone = %q in the [[check.reference]] of %s, whose none is what they become", rules.GoneNone,
+				rules.Place(b.Table, b.Column))
+		}
 		return result
 	}
 	if b.Apart {

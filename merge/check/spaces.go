@@ -621,9 +621,12 @@ func (r *referenceRead) inCells(s *stream.Stream, i, row int) {
 		r.cases[i].None++
 	}
 	for _, k := range keys {
-		if ref.None.HasInteger(k.Value) {
+		switch {
+		case ref.None.HasInteger(k.Value):
 			r.nobody(i, k.Value, true)
-		} else {
+		case r.stay[i] != nil && r.stay[i].Has(k.Value):
+			r.cases[i].None++
+		default:
 			r.key(s, i, k.Value, row)
 		}
 	}

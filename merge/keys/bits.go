@@ -31,6 +31,14 @@ func (r bitRange) mask() uint64 { return ^uint64(0) >> (63 - r.high + r.low) }
 
 func (r bitRange) of(n uint64) uint64 { return n >> r.low & r.mask() }
 
+// sql is the bits of a column of integers.
+func (r bitRange) sql(column string) string {
+	if r.mask()>>63 == 1 { // SQLite has no such literal
+		return "(" + column + " >> 0)"
+	}
+	return fmt.Sprintf("((%s >> %d) & %d)", column, r.low, r.mask())
+}
+
 func (r bitRange) meets(other bitRange) bool { return r.low <= other.high && other.low <= r.high }
 
 func parseBits(s *step) *bitsFormat {

@@ -100,6 +100,25 @@ func (r *Row) Splice(cells [][]byte, image func(CellKey) (Integer, error)) ([][]
 	return [][]byte{out}, nil
 }
 
+// SQL is the key in a row whose columns are integers, and the conditions under which there is one, as all engines
+// understand them: the server reads the key itself. key is "" of a format that is neither words nor bits alone.
+func (r *Row) SQL(quote func(string) string) (key string, conditions []string) {
+	for _, column := range r.columns {
+		conditions = append(conditions, quote(column)+" IS NOT NULL")
+	}
+	switch {
+	case r.words != nil:
+		return r.words.sql(quote), conditions
+	case r.format == nil || r.format.bits == nil || len(r.format.steps) > 0:
+		return "", nil
+	}
+	bits, column := r.format.bits, quote(r.columns[0])
+	if bits.tagged {
+		conditions = append(conditions, fmt.Sprintf("%s = %d", bits.tag.sql(column), bits.want))
+	}
+	return bits.key.sql(column), conditions
+}
+
 // Most returns the largest key that the format has room for; known is false if the cell
 // grows with its keys.
 func (r *Row) Most() (most Integer, known bool) {

@@ -128,6 +128,15 @@ func (w *Words) Splice(cells [][]byte, image func(CellKey) (Integer, error)) ([]
 	return out, nil
 }
 
+// sql is the key in the columns of a row.
+func (w *Words) sql(quote func(string) string) string {
+	words := make([]string, len(w.columns))
+	for i, column := range w.columns {
+		words[i] = fmt.Sprintf("(%s << %d)", quote(column), w.shift(i))
+	}
+	return "(" + strings.Join(words, " | ") + ")"
+}
+
 // most returns the largest number of a word.
 func (w *Words) most() uint64 { return math.MaxUint64 >> (64 - w.each) }
 

@@ -13,72 +13,75 @@ import (
 	"mergesafe/merge/rules"
 )
 
-// inCells is a reference inside cells to a table of which rows may stay behind. It cannot be followed or cleared, so it
-// blocks if a row that comes names one that stays.
-type inCells struct {
-	ref *rules.Ref
-	to  rules.ColumnName
-}
-
-// blockedInCells finds such rows.
-func (r *run) blockedInCells(ctx context.Context, found *Found) error {
+// readCells finds the rows that come and name, inside cells, rows that stay: their keys are cleared, or they block.
+func (r *run) readCells(ctx context.Context, found *Found) error {
 	for _, c := range r.cells {
-		table := c.ref.Table
-		severed := rules.Severed{Table: table, Column: c.ref.Columns[0], To: c.to.Table, ToColumn: c.to.Column}
-		blocking := Blocking{SeveredReference: &rules.SeveredReference{Severed: severed, Ref: c.ref}}
+		blocking := Blocking{SeveredReference: c}
 		for _, w := range r.worlds {
-			to := w.keys[c.to.Table]
-			if w.db.Tables[table] == nil || to == nil || to.n == 0 {
-				continue
-			}
-			scan := catalog.Scan{Table: table, Carry: slices.Clone(c.ref.Cells.Columns())}
-			cells := make([][]byte, len(scan.Carry))
-			if c.ref.When != nil {
-				scan.Carry = append(scan.Carry, c.ref.When.Column)
-			}
-			stays, err := r.stays(ctx, w, table, &scan)
+			counts := make(map[keys.Integer]int64)
+			rows, err := r.namedInCells(ctx, w, c, counts)
 			if err != nil {
 				return err
 			}
-			counts, codec := make(map[keys.Integer]int64), error(nil)
-			rows := int64(0)
-			err = w.scan(ctx, scan, func(b *catalog.Batch, row int) {
-				if codec != nil || c.ref.When != nil && !c.ref.When.Holds(b.Carry[len(cells)].At(row)) || stays(b, row) {
-					return
-				}
-				for i := range cells {
-					cells[i] = b.Carry[i].At(row)
-				}
-				keyed, err := c.ref.Cells.Keys(cells)
-				if failed, is := errors.AsType[*keys.CodecError](err); is {
-					codec = failed
-				}
-				named := false
-				for _, k := range keyed { // of a cell that has not the format there are none: a rule says so
-					if !c.ref.None.HasInteger(k.Value) && to.has(keys.Key{Integer: k.Value}) {
-						named = true
-						counts[k.Value]++
-					}
-				}
-				if named {
-					rows++
-				}
-			})
-			if err == nil && codec != nil {
-				err = &catalog.ReadError{World: w.db.Name, Table: table, Doing: "keys inside cells", Err: codec}
-			}
-			if err != nil {
-				return err
-			}
-			if rows > 0 {
+			if c.Counts = append(c.Counts, rows); rows > 0 {
 				blocking.Worlds = append(blocking.Worlds, Blocked{w.db.Name, rows, heaviest(counts)})
 			}
 		}
-		if blocking.Worlds != nil {
+		if c.Gone == rules.GoneNone {
+			found.Cleared = append(found.Cleared, c)
+		} else if blocking.Worlds != nil {
 			found.Blocking = append(found.Blocking, blocking)
 		}
 	}
 	return nil
+}
+
+// namedInCells counts the rows of a world, and how many name each key.
+func (r *run) namedInCells(ctx context.Context, w *world, c *rules.SeveredReference, counts map[keys.Integer]int64) (rows int64, err error) {
+	to, format := w.keys[c.To], c.Ref.Cells
+	if w.db.Tables[c.Table] == nil || to == nil || to.n == 0 {
+		return 0, nil
+	}
+	scan := catalog.Scan{Table: c.Table, Carry: slices.Clone(format.Columns())}
+	cells := make([][]byte, len(scan.Carry))
+	if c.Ref.When != nil {
+		scan.Carry = append(scan.Carry, c.Ref.When.Column)
+	}
+	stays, err := r.stays(ctx, w, c.Table, &scan)
+	if err != nil {
+		return 0, err
+	}
+	var fails error
+	err = w.scan(ctx, scan, func(b *catalog.Batch, row int) {
+		if fails != nil || c.Ref.When != nil && !c.Ref.When.Holds(b.Carry[len(cells)].At(row)) || stays(b, row) {
+			return
+		}
+		for i := range cells {
+			cells[i] = b.Carry[i].At(row)
+		}
+		keyed, err := format.Keys(cells)
+		if _, is := errors.AsType[*keys.CodecError](err); is {
+			fails = err
+		}
+		named := false
+		for _, k := range keyed { // of a cell that has not the format there are none: a rule says so
+			if !c.Ref.None.HasInteger(k.Value) && to.has(keys.Key{Integer: k.Value}) {
+				named = true
+				counts[k.Value]++
+			}
+		}
+		if !named {
+			return
+		}
+		if rows++; c.Gone == rules.GoneNone {
+			none, _ := keys.ParseInteger([]byte(*c.Becomes))
+			_, fails = format.Splice(cells, func(keys.CellKey) (keys.Integer, error) { return none, nil })
+		}
+	})
+	if err == nil && fails != nil {
+		err = &catalog.ReadError{World: w.db.Name, Table: c.Table, Doing: "keys inside cells", Err: fails}
+	}
+	return rows, err
 }
 
 // heaviest are the values that most rows have.

@@ -23,7 +23,7 @@ type Leaving struct {
 	tables map[string]*table // of which rows may stay behind
 	order  []string          // their names: a table comes after those that it refers to, as far as they do not refer to each other
 	edges  []*edge
-	cells  []inCells
+	cells  []*rules.SeveredReference // with keys inside cells: they are cleared, or block
 }
 
 // said is a statement.
@@ -313,8 +313,9 @@ func (l *Leaving) addEdge(r *reference) error {
 		}
 	}
 	switch {
-	case r.Cells != nil && r.Declared.Gone != "":
-		return fmt.Errorf("gone is for references of whole values, and these keys are inside cells")
+	case r.Cells != nil && (r.Declared.Gone == rules.GoneDrop || r.Declared.Gone == rules.GoneNone && !r.Clearable()):
+		return fmt.Errorf("gone = %q, and the keys are inside cells: none of these are followed, and only words and bits are cleared (gone = %q)",
+			r.Declared.Gone, rules.GoneNone)
 	case len(r.Or) > 0 && r.Declared.Gone == rules.GoneNone:
 		return fmt.Errorf("it names rows of several tables, and gone = %q can be said of one: declare which rows name which (when)", rules.GoneNone)
 	case len(r.Except) > 0:
@@ -324,11 +325,12 @@ func (l *Leaving) addEdge(r *reference) error {
 			"column plain, and say by a where of its own table which rows stay", catalog.ColumnList(r.columns), t.name,
 			cmp.Or(catalog.ColumnList(t.Columns), "none"))
 	}
-	if r.Cells != nil {
-		l.cells = append(l.cells, inCells{r.Ref, rules.ColumnName{Table: t.name, Column: t.Columns[0]}})
+	says := r.Declared.Gone
+	if r.Cells != nil && says == "" {
+		l.cells = append(l.cells, &rules.SeveredReference{Ref: r.Ref,
+			Severed: rules.Severed{Table: r.Table, Column: r.Columns[0], To: t.name, ToColumn: t.Columns[0]}})
 		return nil
 	}
-	says := r.Declared.Gone
 	rows := says
 	if says == "" {
 		rows = rules.GoneDrop // what would be blocked is counted as if it followed
@@ -336,6 +338,10 @@ func (l *Leaving) addEdge(r *reference) error {
 	follows, err := rules.Following(l.f, r.Ref, t.name, to, t.RowKey, rows)
 	if err != nil {
 		return err
+	}
+	if r.Cells != nil {
+		l.cells = append(l.cells, follows)
+		return nil
 	}
 	none, err := keys.ParseValues(follows.None)
 	if err != nil {

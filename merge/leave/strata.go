@@ -119,7 +119,7 @@ func (l *Leaving) Find(ctx context.Context, shift Shift) (*Found, error) {
 		func() error { return r.judgeFewer(ctx) },
 		func() error { return r.each(ctx, r.drop) },
 		func() error { return r.conclude(ctx, found) },
-		func() error { return r.blockedInCells(ctx, found) },
+		func() error { return r.readCells(ctx, found) },
 		func() error { return r.show(ctx, found) },
 	}
 	for _, do := range steps {

@@ -30,28 +30,38 @@ func NewMapping(p *plan.Plan, codecs keys.Codecs) *Mapping {
 
 // Of returns what changes the rows of a table of a world; nil if nothing does.
 func (c *Mapping) Of(world string, l *world.Layout) world.Changer {
-	rename, moves := c.InPlace(world, l), c.Moves(world, l)
-	if len(moves) == 0 {
-		return rename
+	clearing, inPlace, moves := c.clearing(world, l), c.inPlace(world, l), c.Moves(world, l)
+	if clearing == nil && inPlace == nil && len(moves) == 0 {
+		return nil
 	}
 	var images []Value
-	without := c.WithoutCut(world, l)
 	return func(row []any) (changed bool, err error) {
-		images = images[:0] // of the row as it is: a name is found by its old key
+		if changed, err = clearing.Row(row); err != nil {
+			return changed, err
+		}
+		images = images[:0] // put in last: a name is found by its old key
 		for i := range moves {
 			if images, err = Images(&moves[i], images, row); err != nil {
 				return false, fmt.Errorf("table %q of %q: row %s: %s: %w", l.Table, world, l.KeyText(row), l.Columns[moves[i].Column], err)
 			}
 		}
-		images = without(images, row)
-		if rename != nil {
-			if changed, err = rename(row); err != nil {
-				return changed, err
-			}
+		renamed, err := inPlace.Row(row)
+		if err != nil {
+			return changed, err
 		}
 		Put(row, images)
-		return changed || len(images) > 0, nil
+		return changed || renamed || len(images) > 0, nil
 	}
+}
+
+// inPlace returns what gives rows of a table of a world, whose references are cleared, all but their new keys: names, and
+// higher counters; nil if nothing does.
+func (c *Mapping) inPlace(world string, l *world.Layout) world.Changer {
+	rename := c.Renamer.Of(world, l)
+	if world == c.first {
+		return c.raised(l, rename)
+	}
+	return rename
 }
 
 // MovesIn reports whether any row of a table gets new values.

@@ -19,10 +19,10 @@ type Origins struct {
 	matching []bool        // by world: it has keys that are matched
 
 	// Of a table of a world, which is the number of that; of one of the new database, -1.
-	world   int
-	become  world.Changer                // what its rows get in the new database
-	rename  world.Changer                // the same without their new keys
-	without func([]Value, []any) []Value // what is cleared in them
+	world    int
+	become   world.Changer // what its rows get in the new database
+	clearing world.Changer // the first of that
+	inPlace  world.Changer // the rest of it without new keys
 }
 
 // worldMove is a column of which values of one world have moved.
@@ -51,16 +51,20 @@ func OriginsInNew(c *Mapping, p *plan.Plan, l *world.Layout) *Origins {
 // world belong to that.
 func OriginsIn(c *Mapping, p *plan.Plan, l *world.Layout, world int) *Origins {
 	w := OriginsInNew(c, p, l)
-	w.world, w.become, w.rename, w.without = world, c.Of(p.Worlds[world].Name, l), c.InPlace(p.Worlds[world].Name, l), c.WithoutCut(p.Worlds[world].Name, l)
+	w.world, w.become = world, c.Of(p.Worlds[world].Name, l)
+	w.clearing, w.inPlace = c.clearing(p.Worlds[world].Name, l), c.inPlace(p.Worlds[world].Name, l)
 	return w
 }
 
 // group returns to which group a row belongs: that of the world whose keys moved, or 0 if it keeps its keys, as all
 // rows of the first world do. It gives a row of the new database its old keys back, and a row of a world its new
-// names; changed tells whether it did.
+// names, and clears what it names that stays; changed tells whether it did.
 func (w *Origins) group(row []any) (group int, changed bool, err error) {
 	if w.world < 0 {
 		return w.groupInNew(row)
+	}
+	if changed, err = w.clearing.Row(row); err != nil {
+		return 0, false, err
 	}
 	var images []Value
 	for i := range w.moves[w.world] {
@@ -69,7 +73,6 @@ func (w *Origins) group(row []any) (group int, changed bool, err error) {
 			return 0, false, cmp.Or(w.layout.CodecFails(err, m.Column, row), err)
 		}
 	}
-	images = w.without(images, row)
 	came := len(images) > 0
 	if came && w.matching[w.world] {
 		moved := slices.Clone(row)
@@ -78,11 +81,11 @@ func (w *Origins) group(row []any) (group int, changed bool, err error) {
 			return 0, false, err
 		}
 	}
-	if w.rename != nil {
-		if changed, err = w.rename(row); err != nil {
-			return 0, false, err
-		}
+	renamed, err := w.inPlace.Row(row)
+	if err != nil {
+		return 0, false, err
 	}
+	changed = changed || renamed
 	switch {
 	case came:
 		return w.world, changed, nil

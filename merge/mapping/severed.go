@@ -1,45 +1,32 @@
 package mapping
 
 import (
+	"fmt"
 	"slices"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/keys"
 	"mergesafe/merge/rules"
 
 	"mergesafe/merge/world"
 )
 
-// InPlace returns what changes the rows of a table of a world beside its keys; nil if
-// nothing does.
-func (c *Mapping) InPlace(world string, l *world.Layout) world.Changer {
-	rename, cuts := c.Renamer.Of(world, l), c.cuts(world, l)
-	if world == c.first {
-		rename = c.raised(l, rename)
-	}
+// clearing returns what clears references of rows of a table of a world to rows that stay behind; nil if nothing
+// does. It comes before new keys and names: what is cleared gets none.
+func (c *Mapping) clearing(world string, l *world.Layout) world.Changer {
+	cuts := c.cuts(world, l)
 	if len(cuts) == 0 {
-		return rename
+		return nil
 	}
 	return func(row []any) (changed bool, err error) {
-		for i := range cuts { // by the row as it is: what names change are not integers
-			if cuts[i].refers(row) {
-				row[cuts[i].column], changed = cuts[i].instead(row), true
+		for i := range cuts {
+			one, err := cuts[i].clear(row)
+			if err != nil {
+				return false, fmt.Errorf("table %q of %q: row %s: %s: %w", l.Table, world, l.KeyText(row), l.Columns[cuts[i].column], err)
 			}
+			changed = changed || one
 		}
-		if rename == nil {
-			return changed, nil
-		}
-		renamed, err := rename(row)
-		return changed || renamed, err
-	}
-}
-
-// WithoutCut returns what leaves references out of the new values of a row that are cleared, since their rows stay behind.
-func (c *Mapping) WithoutCut(world string, l *world.Layout) func(images []Value, row []any) []Value {
-	cuts := c.cuts(world, l)
-	return func(images []Value, row []any) []Value {
-		return slices.DeleteFunc(images, func(image Value) bool {
-			return slices.ContainsFunc(cuts, func(cut cut) bool { return cut.column == image.Column && cut.stay != nil && cut.refers(row) })
-		})
+		return changed, nil
 	}
 }
 
@@ -53,6 +40,27 @@ type cut struct {
 	key    rules.RowKey
 	nobody any
 	text   *string // in the place of nobody, of a column of texts
+
+	cells  *world.Move  // where its keys are inside cells; nil: the value is the key
+	number keys.Integer // in the place of nobody
+}
+
+// clear clears the reference of a row, if it is one to what stays behind.
+func (c *cut) clear(row []any) (changed bool, err error) {
+	if c.cells == nil {
+		if changed = c.refers(row); changed {
+			row[c.column] = c.instead(row)
+		}
+		return changed, nil
+	}
+	images, err := InCells(c.cells, nil, row, func(_ int, n keys.Integer) (keys.Integer, error) {
+		if c.stay.Has(n) && !c.none.HasInteger(n) {
+			return c.number, nil
+		}
+		return n, nil
+	})
+	Put(row, images)
+	return len(images) > 0, err
 }
 
 // instead is what the row gets, of the type that its column has.
@@ -92,8 +100,16 @@ func (c *Mapping) cuts(w string, l *world.Layout) (all []cut) {
 		if s.Becomes != nil && one.key.Kinds != "" {
 			one.text = s.Becomes
 		} else if s.Becomes != nil {
-			n, _ := keys.ParseInteger([]byte(*s.Becomes))
-			one.nobody, _ = world.As(int64(0), n)
+			one.number, _ = keys.ParseInteger([]byte(*s.Becomes))
+			one.nobody, _ = world.As(int64(0), one.number)
+		}
+		if s.Format != "" {
+			cells, err := keys.ParseRow(s.Format, s.Column, nil)
+			if err != nil {
+				panic(err) // the plan was validated
+			}
+			one.cells = &world.Move{Column: one.column, Cases: []world.MoveCase{{When: s.When, On: one.on, Cells: cells,
+				At: slice.Map(cells.Columns(), func(name string) int { return slices.Index(l.Columns, name) })}}}
 		}
 		all = append(all, one)
 	}

@@ -22,7 +22,7 @@ var features = []string{
 	"cells with keys: json", "cells with keys: bits", "cells with keys: records", "cells with keys: array",
 	"cells with keys: words", "format with then", "rows that stay by where", "rows that stay by best",
 	"rows that stay by fewer", "rows that follow", "references that are cleared", "a condition is NULL",
-	"gone of a table that stays", "gone is not said", "names that are keys", "keys with names in them",
+	"keys in cells that are cleared", "gone of a table that stays", "gone is not said", "names that are keys", "keys with names in them",
 	"names of combined rows",
 }
 
@@ -65,7 +65,7 @@ type draw struct {
 	leaving bool            // some rows stay behind
 	silent  bool            // some references do not say what becomes of their rows
 	behind  map[string]bool // tables that are left behind as a whole
-	inCells []*Table        // whose keys may be in cells: no row of them stays behind
+	inCells []*Table        // whose keys may be in cells
 }
 
 func drawGame(seed uint64, mysql bool) *Game {
@@ -722,7 +722,8 @@ func (d *draw) players() {
 // cells have keys inside them, in a format each.
 func (d *draw) cells() {
 	to := d.inCells[len(d.inCells)-1]
-	if d.leaving { // rows that stay must not be named in cells
+	leaves := to
+	if d.leaving { // of keys in cells, only bits and words are cleared
 		to = d.table("town", 5)
 		d.counted(to, "id")
 		d.tag(to)
@@ -792,7 +793,14 @@ func (d *draw) cells() {
 	}
 	d.Shuffle(len(formats), func(i, j int) { formats[i], formats[j] = formats[j], formats[i] })
 	for _, f := range formats[:1+d.IntN(4)] {
-		r := Reference{To: to.at("id"), At: []string{bag.at(f.name)}, Format: f.format}
+		r, to := Reference{At: []string{bag.at(f.name)}, Format: f.format}, to
+		if column := (Column{Kind: "int"}); d.leaving && f.kind == "int" {
+			to, r.None = leaves, []string{"0"}
+			if d.goes(&r, to, &column, false); r.Gone == "drop" {
+				r.Gone = "none"
+			}
+		}
+		r.To = to.at("id")
 		if strings.HasSuffix(f.format, "=0x4000") {
 			r.Others = "plain" // numbers with another tag
 		}

@@ -265,12 +265,15 @@ class Merge:
         values = tuple(row.was[c] for c in ref.columns)
         if None in values or ref.format or not ref.covers(row) or len(values) == 1 and ref.none.has(values[0]):
             return None
+        return self.find(row.world, ref, values)
+
+    def find(self, world, ref, values):
         for table, columns in ref.to:
             index = self.index.setdefault((table, columns), {})
             if not index:
                 for r in self.of(table):
                     index[(r.world,) + tuple(self.name_form(table, columns, r.was[c]) for c in columns)] = r
-            found = index.get((row.world,) + tuple(self.name_form(table, columns, v) for v in values))
+            found = index.get((world,) + tuple(self.name_form(table, columns, v) for v in values))
             if found:
                 return found
         return None
@@ -310,6 +313,8 @@ class Merge:
             for ref in self.references:
                 if ref.table == row.table and self.lost(row, ref):
                     self.clear(row, ref)
+                elif ref.table == row.table and ref.format and ref.covers(row) and row.v[ref.columns[0]] is not None:
+                    self.clear_in_cells(row, ref)
 
     # The rows for which a condition is true, as SQL judges each world.
     def where(self, said):
@@ -398,6 +403,17 @@ class Merge:
         column = self.column(ref.table, ref.columns[0])
         self.see("references that are cleared")
         row.v[column["name"]] = None if column.get("null") else decode_like(column, ref.none.single[0])
+
+    def clear_in_cells(self, row, ref):
+        def image(key):
+            if ref.none.has(key) or self.find(row.world, ref, (key,)) not in self.stays:
+                return key
+            if ref.gone != "none":
+                raise Wrong("%s names a row that stays inside a cell, and nothing says what becomes of it" % encode_row(row))
+            self.see("keys in cells that are cleared")
+            return int(ref.none.single[0])
+
+        self.move_cell(row, self.column(ref.table, ref.columns[0]), ref, image)
 
     # ------------------------------------------------------------ rows that are one thing (match)
 

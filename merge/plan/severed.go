@@ -58,9 +58,22 @@ func (p *Plan) validateSevered() error {
 				err = fmt.Errorf("%.40q is not an integer", *s.Becomes)
 			}
 		}
+		if err == nil && s.Format != "" {
+			err = validateFormat(&s, t.Columns)
+		}
 		if err != nil || !slices.Contains(t.Columns, s.Column) || s.When != nil && !slices.Contains(t.Columns, s.When.Column) {
 			return fmt.Errorf("merge: the plan contradicts itself in the new values of %s.%s: %w", s.Table, s.Column, err)
 		}
 	}
 	return nil
+}
+
+// validateFormat returns an error unless keys in cells of a table with these columns can be cleared.
+func validateFormat(s *rules.Severed, columns []string) error {
+	cells, err := keys.ParseRow(s.Format, s.Column, nil)
+	lacks := func(name string) bool { return !slices.Contains(columns, name) }
+	if err == nil && (!s.Partly || s.Becomes == nil || slices.ContainsFunc(cells.Columns(), lacks)) {
+		err = fmt.Errorf("the keys of %q cannot be cleared", s.Format)
+	}
+	return err
 }

@@ -162,7 +162,11 @@ func planSections(p *merge.Plan, then Commands) []Section {
 			case s.Becomes != nil:
 				becomes = cmp.Or(*s.Becomes, `""`)
 			}
-			return []string{s.Table + "." + s.Column, s.To, becomes, countsText(p, s.Counts)}
+			to := s.To
+			if s.Format != "" {
+				to += ", in " + s.Format
+			}
+			return []string{s.Table + "." + s.Column, to, becomes, countsText(p, s.Counts)}
 		})})
 	all = append(all, rekeyedSections(p.Rekey)...)
 	return append(all,

@@ -44,6 +44,12 @@ func (d *Declared) inCells(at ColumnName, ref *Ref, from statement, n Names) (er
 // noCells are types of values that are not what was written, but one of a few, or bits.
 var noCells = []string{"bit", "year", "set", "enum", "inet4", "inet6"}
 
+// Clearable reports whether the keys in the cells can be cleared: the proof reads them in SQL.
+func (r *Ref) Clearable() bool {
+	key, _ := r.Cells.SQL(catalog.SQLName)
+	return key != ""
+}
+
 // integers returns an error unless the keys that a format finds can be keys of these columns.
 func integers(to []ColumnName, n Names, format string) error {
 	for _, at := range to {

@@ -335,6 +335,9 @@ func (s *Severed) Naming(keys *keys.Set) *Severed {
 func Following(f *Resolved, ref *Ref, to string, key, told RowKey, gone Gone) (*SeveredReference, error) {
 	s := severedBy(ref, to, gone)
 	s.ToColumn, s.Partly = key.Columns[0], true
+	if ref.Cells != nil {
+		s.Format = ref.Cells.String()
+	}
 	for i, name := range key.Columns {
 		at := max(0, slices.IndexFunc(ref.ToColumns, func(to string) bool { return strings.EqualFold(to, name) })) // of Or
 		if column := ref.Columns[at]; i == 0 {

@@ -34,6 +34,9 @@ type Severed struct {
 	None []string `json:"none,omitempty"`
 	When *When    `json:"when,omitempty"`
 
+	// Format says with Partly and GoneNone where in the cells of a row the key is, of [keys.Row.SQL]; "": the value is it.
+	Format string `json:"format,omitempty"`
+
 	// Partly is set if only some rows of the table stay behind, those of [Stays]: each world has its own.
 	// ToColumn is then what names them, the first of several.
 	Partly   bool   `json:"partly,omitempty"`
@@ -59,6 +62,9 @@ type Severed struct {
 func (s *Severed) SQL(quote func(string) string) string {
 	column := quote(s.Column)
 	all := []string{column + " IS NOT NULL"}
+	if cells, err := keys.ParseRow(s.Format, s.Column, nil); s.Format != "" && err == nil {
+		column, all = cells.SQL(quote)
+	}
 	none, err := keys.ParseValues(s.None)
 	values := s.Partly && s.Staying.Kinds != "" && err == nil && s.ToKey == nil
 	if s.ToKinds != "" {
@@ -192,22 +198,27 @@ func validateSevered(s *SeveredReference, f *Resolved) error {
 		return fmt.Errorf("the reference is of %d columns, so which one is to be cleared cannot be told: want gone = %q",
 			len(s.Ref.Columns), GoneDrop)
 	}
-	nullable := true
+	columns, nullable := s.Columns(), s.Format == "" // other keys may be in the cell
+	if s.Format != "" {
+		columns = s.Ref.Cells.Columns()
+	}
 	for db, t := range f.Having(s.Table) {
-		c := t.Column(s.Column)
-		if !s.Partly && !isInteger(c) {
-			return fmt.Errorf("in %s the column is not an integer column", db.Name)
-		}
 		if s.When != nil && !isInteger(t.Column(s.When.Column)) {
 			return fmt.Errorf("in %s the column %s of its condition is not an integer column", db.Name, s.When.Column)
 		}
-		nullable = nullable && c.Nullable
-		inKey := func(columns []string) bool { return slices.Contains(columns, s.Column) }
-		if s.Gone == GoneNone && (inKey(t.Key()) || slices.ContainsFunc(t.Uniques, func(u catalog.Unique) bool { return inKey(u.Columns) })) {
-			return fmt.Errorf("in %s the column is part of a key, so several rows would have the same key: want gone = %q", db.Name, GoneDrop)
-		}
-		if s.Gone == GoneNone && c.Generated != "" {
-			return fmt.Errorf("in %s the column is generated: want gone = %q", db.Name, GoneDrop)
+		for _, name := range columns {
+			c := t.Column(name)
+			if !s.Partly && !isInteger(c) {
+				return fmt.Errorf("in %s the column is not an integer column", db.Name)
+			}
+			nullable = nullable && c.Nullable
+			inKey := func(columns []string) bool { return slices.Contains(columns, name) }
+			if s.Gone == GoneNone && (inKey(t.Key()) || slices.ContainsFunc(t.Uniques, func(u catalog.Unique) bool { return inKey(u.Columns) })) {
+				return fmt.Errorf("in %s the column is part of a key, so several rows would have the same key: want gone = %q", db.Name, GoneDrop)
+			}
+			if s.Gone == GoneNone && c.Generated != "" {
+				return fmt.Errorf("in %s the column is generated: want gone = %q", db.Name, GoneDrop)
+			}
 		}
 	}
 	if s.Gone == GoneDrop {
@@ -232,6 +243,8 @@ func validateSevered(s *SeveredReference, f *Resolved) error {
 	}
 	switch {
 	case nullable:
+	case value == "" && s.Format != "":
+		return fmt.Errorf("no value of the keys inside its cells means no row: declare one in the reference, such as none = [0]")
 	case value == "":
 		return fmt.Errorf("the column allows no NULL, and no value of it means no row: declare one in the reference, such as none = [0]")
 	default:

@@ -139,10 +139,8 @@ var faults = mutant.Faults([][4]string{
 	{"leave drop: not the last", strata,
 		"if _, stays := f.stays(i, n); stays {",
 		"if _, stays := f.stays(i, n); stays && i == 0 {"},
-	{"gone none", severed, "row[cuts[i].column], changed = cuts[i].instead(row), true", "changed = true"},
-	{"gone none: before keys move", severed,
-		"return slices.ContainsFunc(cuts, func(cut cut) bool {",
-		"return len(row) > 99 && slices.ContainsFunc(cuts, func(cut cut) bool {"},
+	{"gone none", severed, "row[c.column] = c.instead(row)", "_ = c.instead"},
+	{"gone none: inside cells", severed, "return c.number, nil", "return n, nil"},
 
 	{"counters in rows", "merge/mapping/raised.go", "keys.Integer{Bits: n.After}", "keys.Integer{Bits: n.After - 1}"},
 	{"counters of tables", count,
