@@ -74,7 +74,8 @@ func judgeCandidates(f *Facts, r OpenReader, candidates []Candidate, joint []str
 		}
 		if result.Without(""); len(result.Gaps) > 0 {
 			result.Columns = []string{c.Column}
-			way := "declare each column that names its rows as a reference, and then " + result.AllowFlag()
+			result.Allow = result.AllowFlag() // as what else cannot be read for the same reason
+			way := "declare each column that names its rows as a reference, and then " + result.Allow
 			if c.Class != nameClass {
 				way = "if it holds the game's own data: shared = " +
 					printable.TOMLList(rules.Qualified(c.Table, result.Columns)) + " in [check]; " +

@@ -125,7 +125,7 @@ func (p *Planner) judge(r *verdict.Result) {
 			gaps = append(gaps, gap)
 		}
 		reason.Reason = "not verified: " + reason.Reason + ": " + strings.Join(gaps, "; ")
-		if r.Allow == "" && len(r.Next) > 0 { // what to declare
+		if len(r.Next) > 0 && r.Next[0] != verdict.Documented(r.Code).Unverified { // what to declare
 			reason.Reason += "; " + r.Next[0]
 		}
 	} else if r.Code == verdict.CodeUniqueCollision && !r.Allowed { // a campaign shows no other advice
