@@ -81,7 +81,7 @@ func NewCipher[E any](secret []byte, kind string) (Cipher[E], error) {
 		return Cipher[E]{}, fmt.Errorf("gameid: the secret of a cipher has %d bytes, want 16, 24 or 32", len(secret))
 	}
 	if kind == "" {
-		return Cipher[E]{}, errors.New(`gameid: the kind of a cipher is empty, want the name of the things that its IDs name, such as "player"`)
+		return Cipher[E]{}, errors.New(`gameid: the kind of a cipher is empty, want the name of what its IDs identify, such as "player"`)
 	}
 	f, err := newFF1(secret, kind)
 	if err != nil {
@@ -110,7 +110,7 @@ func (c Cipher[E]) Open(o Opaque[E]) (Of[E], error) {
 	var id ID
 	id.hi, id.lo = whole(c.ff1.decrypt(halves(o.hi, o.lo)))
 	if !id.IsValid() {
-		return Of[E]{}, &ParseError{Input: o.String(), Reason: "it does not open, so it was not sealed with this secret for this kind"}
+		return Of[E]{}, &ParseError{Input: o.String(), Reason: "it cannot be opened, so it was not sealed with this secret for this kind"}
 	}
 	return As[E](id), nil
 }

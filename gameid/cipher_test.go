@@ -159,7 +159,7 @@ func TestOpenRefusesServerZero(t *testing.T) {
 		number := reference(standardKey, "player", invalid, false)
 		id, err := c.Open(mustOpaque[player](t, number))
 		e, ok := errors.AsType[*gameid.ParseError](err)
-		if !ok || id.IsValid() || e.Input != number || !strings.Contains(err.Error(), "does not open") || strings.Contains(err.Error(), invalid) {
+		if !ok || id.IsValid() || e.Input != number || !strings.Contains(err.Error(), "cannot be opened") || strings.Contains(err.Error(), invalid) {
 			t.Errorf("%s, which stands for %s, opens to %s, %v", number, invalid, id, err)
 		}
 	}

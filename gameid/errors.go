@@ -11,12 +11,12 @@ import (
 
 var (
 	// ErrZeroID is returned instead of storing or sending the zero ID.
-	ErrZeroID = errors.New("gameid: the zero ID names nothing and cannot be stored or sent")
+	ErrZeroID = errors.New("gameid: the zero ID is not valid and cannot be stored or sent")
 
 	// ErrRegistryGone is the error of a [Reserver] that has found that other processes no longer
 	// reserve from it, such as a file that was replaced: two processes could reserve
 	// the same times. The node ends with it.
-	ErrRegistryGone = errors.New("gameid: the registry is gone, so this process must mint no more")
+	ErrRegistryGone = errors.New("gameid: the registry is gone, so this process must not create any more IDs")
 
 	// ErrClosed is returned by a generator whose node was closed.
 	ErrClosed = errors.New("gameid: the node is closed")
@@ -104,9 +104,9 @@ type HeldError struct {
 }
 
 func (e *HeldError) Error() string {
-	advice := "stop that process, or give this process a server of its own"
+	advice := "stop that process, or give this process another server number"
 	if e.Holder.Process != "" && e.Holder.Process == processName(os.Getpid()) {
-		advice = "that is this process: close the node that it has open; if it has none open, wait for the end of the lease"
+		advice = "that is this process: close its open node; if none is open, wait until the lease ends"
 	}
 	return fmt.Sprintf("gameid: server %d is already running: %s, lease until %s (%s left); %s",
 		e.Server, e.Holder, stamp(e.LeaseUntil), round(e.LeaseUntil.Sub(e.Now)), advice)
@@ -122,9 +122,9 @@ type LostError struct {
 
 func (e *LostError) Error() string {
 	if e.Holder.IsZero() {
-		return fmt.Sprintf("gameid: the lease of server %d was taken away, and no process has it now: restart this process to take it again", e.Server)
+		return fmt.Sprintf("gameid: the lease of server %d was taken away, and no process has it now: restart this process to get it back", e.Server)
 	}
-	return fmt.Sprintf("gameid: the lease of server %d was lost to %s: this process mints no more", e.Server, e.Holder)
+	return fmt.Sprintf("gameid: the lease of server %d was lost to %s: this process creates no more IDs", e.Server, e.Holder)
 }
 
 // ExhaustedError says that the node has used up all times that it had reserved, and could
@@ -150,7 +150,7 @@ type ClockError struct {
 }
 
 func (e *ClockError) Error() string {
-	return fmt.Sprintf("gameid: this machine's clock says %s, the registry's says %s: they disagree by %s; at most %s is allowed; correct the wrong clock first",
+	return fmt.Sprintf("gameid: this machine's clock says %s, the registry's says %s: they differ by %s; at most %s is allowed; correct the wrong clock first",
 		stamp(e.Local), stamp(e.Registry), round(e.Local.Sub(e.Registry).Abs()), e.Limit)
 }
 
@@ -165,7 +165,7 @@ type MarkError struct {
 }
 
 func (e *MarkError) Error() string {
-	return fmt.Sprintf("gameid: times of server %d may have been used up to %s, which is %s ahead of the clock (%s); at most %s is allowed; a clock was wrong before",
+	return fmt.Sprintf("gameid: times of server %d may have been used up to %s, which is %s ahead of the clock (%s); at most %s is allowed; a clock was wrong earlier",
 		e.Server, stamp(e.Mark), round(e.Mark.Sub(e.Now)), stamp(e.Now), e.Limit)
 }
 

@@ -26,10 +26,10 @@ func (ID) TableName() string { panic(noModel) }
 const (
 	gormDataType = "binary(10)"
 
-	noModel = `gameid: GORM takes an ID for a row here. To look rows up by several IDs write Find(&rows, "id IN ?", ids). ` +
+	noModel = `gameid: GORM treats an ID as a row here. To look up rows by several IDs write Find(&rows, "id IN ?", ids). ` +
 		`To read IDs alone, use Pluck and Scan with sql.Null of an ID`
 
-	noModelOpaque = `gameid: GORM takes a sealed ID for a row here. Open it with its Cipher, and look up the ID`
+	noModelOpaque = `gameid: GORM treats a sealed ID as a row here. Open it with its Cipher, and look up the ID`
 )
 
 // askedByGORM reports whether GORM calls Value while it builds a condition on

@@ -25,7 +25,7 @@ func (h *Holder) Scan(src any) error {
 	case []byte:
 		text = string(v)
 	default:
-		return fmt.Errorf("gameid: a column of Go type %T holds no holder: want text", src)
+		return fmt.Errorf("gameid: a column of Go type %T cannot hold a holder: want text", src)
 	}
 	if text == "" {
 		return nil

@@ -39,7 +39,7 @@ func (id *ID) Scan(src any) (err error) {
 			*id, err = parse(v)
 		}
 	case nil:
-		*id, err = ID{}, fmt.Errorf("gameid: the column is NULL: scan into a pointer or sql.Null where an ID may be missing")
+		*id, err = ID{}, fmt.Errorf("gameid: the column is NULL: scan into a pointer or sql.Null if an ID may be missing")
 	default:
 		*id, err = ID{}, fmt.Errorf("gameid: a column of Go type %T is not an ID: want %d bytes or %d hexadecimal digits", src, Size, TextSize)
 	}

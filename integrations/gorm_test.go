@@ -172,7 +172,7 @@ func TestGORMRefuses(t *testing.T) {
 			if err == nil || p.Name != "" || len(all) > 0 {
 				t.Errorf("%s: %v, read %q and %q", name, err, p.Name, namesOf(all))
 				p, all = gormPlayer{}, nil
-			} else if s, ok := strings.CutPrefix(err.Error(), "panic: "); ok && !strings.HasPrefix(s, "gameid: GORM takes") {
+			} else if s, ok := strings.CutPrefix(err.Error(), "panic: "); ok && !strings.HasPrefix(s, "gameid: GORM treats") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

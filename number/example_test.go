@@ -20,6 +20,6 @@ func ExampleParseChecked() {
 	// Output:
 	// add me, 10 084 215
 	// found 10084215
-	// number: "10 084 315" is mistyped: its last digit does not fit the others
-	// number: "10 048 215" is mistyped: its last digit does not fit the others
+	// number: "10 084 315" is mistyped: its last digit does not match the others
+	// number: "10 048 215" is mistyped: its last digit does not match the others
 }

@@ -82,7 +82,7 @@ func Parse(text string) (Number, error) {
 func ParseChecked(text string) (Number, error) {
 	n, err := Parse(text)
 	if err == nil && !n.Checked() {
-		return 0, fmt.Errorf("number: %s is mistyped: its last digit does not fit the others", quote(text))
+		return 0, fmt.Errorf("number: %s is mistyped: its last digit does not match the others", quote(text))
 	}
 	return n, err
 }

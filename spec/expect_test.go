@@ -129,7 +129,7 @@ func numberFailure(err error) string {
 		return fail("long")
 	case strings.HasSuffix(text, "begins with 0"):
 		return fail("zero")
-	case strings.HasSuffix(text, "its last digit does not fit the others"):
+	case strings.HasSuffix(text, "its last digit does not match the others"):
 		return fail("mistyped")
 	}
 	return fail("form")

@@ -42,7 +42,7 @@ func (t *Table[K, R]) Upsert(ctx context.Context, s Session, rows ...R) error {
 		keys, err := s.of().UniqueKeys(ctx, t.name)
 		for _, key := range keys {
 			if !t.isKey(key) {
-				return fmt.Errorf("store: upsert into %s: the table has another unique key, %v, so a row with another key could be overwritten; "+
+				return fmt.Errorf("store: upsert into %s: the table has another unique key, %v, so a row with a different key could be overwritten; "+
 					"use Insert and Update", t.name, key)
 			}
 		}
@@ -170,7 +170,7 @@ func (b *batch[K, R]) send(ctx context.Context, s *sqldb.Session) error {
 	case err != nil:
 		return s.Fault(b.what, err)
 	case b.exact && n != int64(b.rows):
-		return fmt.Errorf("store: %s: the database says that it added %d rows, want %d", b.what, n, b.rows)
+		return fmt.Errorf("store: %s: the database reports %d added rows, want %d", b.what, n, b.rows)
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func TestOpenErrors(t *testing.T) {
 		{"", "the DSN is empty: want", false},
 		{"oracle://u:s3cr3t@h/d", "unknown kind of database: want", false},
 		{"postgres:u:s3cr3t@h/d", "no // after", false},
-		{"postgres://u:s3cr3t@h/d?synchronous_commit=off", "the DSN sets synchronous_commit, and this program needs on", false},
+		{"postgres://u:s3cr3t@h/d?synchronous_commit=off", "the DSN sets synchronous_commit, but this program needs on", false},
 		{"postgres://u@h/d?password=s3cr3t", "user and password belong before the address", false},
 		{"postgres://u:s3cr3t@h", "no database named", false},
 		{"data/s1.db", "unknown kind of database: want", false},
@@ -70,10 +70,10 @@ func TestOpenErrors(t *testing.T) {
 		{"sqlite:" + short, "the file is not an SQLite database", true},
 		{"mysql:u:s3cr3t@tcp(127.0.0.1:1)/", "no database named", false},
 		{"mysql:u:s3cr3t@tcp(127.0.0.1:1)", "missing the slash", false},
-		{"mysql:u:s3cr3t@tcp(127.0.0.1:1)/d?tls=s3cr3t", "tls in the DSN names a TLS configuration", false},
+		{"mysql:u:s3cr3t@tcp(127.0.0.1:1)/d?tls=s3cr3t", "tls in the DSN refers to a TLS configuration", false},
 		{"mysql:u:s3cr3t@tcp(" + closed.Addr().String() + ")/d", "nothing answers at " + closed.Addr().String() + ": is the server running", false},
 		{"mysql:u:s3cr3t@tcp(" + closed.Addr().String() + ")/d", "nothing answers at", true},
-		{"mysql:u:s3cr3t@tcp(db.invalid:3306)/d", `no address is known for the host "db.invalid": is its name right`, false},
+		{"mysql:u:s3cr3t@tcp(db.invalid:3306)/d", `no address found for the host "db.invalid": check its name`, false},
 	}
 	if !testing.Short() {
 		cfg, err := mysql.ParseDSN(servertest.DSN(t))

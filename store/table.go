@@ -103,7 +103,7 @@ func MustTable[K comparable, R any](name string) *Table[K, R] {
 		panic(fmt.Sprintf("store: table %q of %s: ", name, row) + fmt.Sprintf(format, args...))
 	}
 	if name == "" || strings.Contains(name, "`") {
-		fail("the name is not fit for a table")
+		fail("the name is not valid for a table")
 	}
 	if row.Kind() != reflect.Struct {
 		fail("its rows must be structs")
@@ -140,7 +140,7 @@ func columnsOf(of reflect.Type, fail func(format string, args ...any)) (columns 
 		case f.Anonymous && !tagged, !f.IsExported(), tag == "-":
 			continue
 		case tag == "" || strings.ContainsAny(tag, "`,. "):
-			fail("field %s needs a tag with the name of its column, such as `db:\"%s\"`, or `db:\"-\"`", f.Name, strings.ToLower(f.Name))
+			fail("field %s needs a tag with its column name, such as `db:\"%s\"`, or `db:\"-\"`", f.Name, strings.ToLower(f.Name))
 		case slices.ContainsFunc(columns, func(other column) bool { return other.name == c.name }):
 			fail("two fields have the column %q", tag)
 		}
@@ -184,7 +184,7 @@ func (t *Table[K, R]) ready(ctx context.Context, s *sqldb.Session) error {
 			var view bool // for a view, the game declares the key
 			if view, err = s.IsView(ctx, t.name); err == nil && !view {
 				err = fmt.Errorf("store: table %q of %s: the key (%s) does not identify a row: the unique keys of the table are %v; "+
-					"make it one of them, or give the Table one of them", t.name, reflect.TypeFor[R](), strings.ReplaceAll(t.order, "`", ""), keys)
+					"make it a unique key, or use one of these for the Table", t.name, reflect.TypeFor[R](), strings.ReplaceAll(t.order, "`", ""), keys)
 			}
 		}
 		if err != nil {
@@ -470,7 +470,7 @@ func single(what string, n int64, err error) error {
 	case n == 0:
 		return &sqldb.OpError{What: what, Err: ErrNotFound}
 	case n != 1:
-		return fmt.Errorf("store: %s: the database says that it changed %d rows, want 1", what, n)
+		return fmt.Errorf("store: %s: the database reports %d changed rows, want 1", what, n)
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func (t *Table[K, R]) timesComeBack(ctx context.Context, s *sqldb.Session) error
 	isTime := func(value any) bool { _, is := value.(time.Time); return is }
 	for i, c := range t.times {
 		declared := types[i].DatabaseTypeName()
-		fails, write := "could be written and not read", "declare it DATETIME(3)"
+		fails, write := "could be written but not read", "declare it DATETIME(3)"
 		switch {
 		case s.Dialect() == sqldb.PostgreSQL && declared == "TIMESTAMPTZ":
 			continue
@@ -79,9 +79,9 @@ func (t *Table[K, R]) timesComeBack(ctx context.Context, s *sqldb.Session) error
 			case !read:
 				write = "add parseTime=true to the DSN of the pool"
 			case seasonal(now.Location()):
-				fails, write = "could come back as another one", fmt.Sprintf("the pool has loc=%s, where an hour occurs twice in autumn: take loc out of its DSN", now.Location())
+				fails, write = "could come back as a different time", fmt.Sprintf("the pool has loc=%s, where an hour occurs twice in autumn: remove loc from its DSN", now.Location())
 			case declared == "TIMESTAMP" && values[len(names)+1] != nil:
-				fails, write = "could come back as another one", "in the time zone of the sessions an hour occurs twice in autumn: add time_zone=%27%2B00:00%27 to the DSN of the pool, or declare it DATETIME(3)"
+				fails, write = "could come back as a different time", "in the time zone of the sessions an hour occurs twice in autumn: add time_zone=%27%2B00:00%27 to the DSN of the pool, or declare it DATETIME(3)"
 			default:
 				continue
 			}

@@ -58,7 +58,7 @@ func WrapTwo(ctx context.Context, pool, second *sql.DB, dialect Dialect) (*DB, e
 	if same, unclear, err := sqldb.Same(ctx, game, other); err != nil {
 		return nil, err
 	} else if unclear != "" {
-		return nil, fmt.Errorf("store: it is not known whether both pools lead to the database with the game's tables: %s", unclear)
+		return nil, fmt.Errorf("store: it is unknown whether both pools lead to the database with the game's tables: %s", unclear)
 	} else if !same {
 		return nil, fmt.Errorf("store: the two pools lead to two databases, %q and %q: both must lead to the one with the game's tables", game.Place(), other.Place())
 	}

@@ -46,16 +46,16 @@ func Of(s gameid.Stats) []Metric {
 	}
 	return []Metric{
 		gauge("gameid_ahead_seconds", "How far the time in the newest ID is ahead of the clock.", s.Ahead.Seconds()),
-		gauge("gameid_clock_refused", "1 while the wall clock is not followed because it stepped too far and the registry's clock does not confirm it.", boolean(!s.RefusedClock.IsZero())),
-		counter("gameid_clock_steps_total", "Steps of the wall clock by 10 ms or more that were seen, either way.", s.ClockSteps),
-		gauge("gameid_layout_left_years", "How long the layout of the IDs can still hold the time.", s.LayoutYearsLeft),
+		gauge("gameid_clock_refused", "1 while the wall clock is ignored because it stepped too far and the registry's clock does not confirm it.", boolean(!s.RefusedClock.IsZero())),
+		counter("gameid_clock_steps_total", "Observed steps of the wall clock by 10 ms or more, in either direction.", s.ClockSteps),
+		gauge("gameid_layout_left_years", "How long the layout of the IDs can still represent the time.", s.LayoutYearsLeft),
 		gauge("gameid_lease_left_seconds", "How long the lease lasts if it is not renewed.", s.LeaseLeft.Seconds()),
-		{"gameid_lease_state", "1 for the state that the lease of the server is in, 0 for the others. All but held need attention.", false, "state", states},
+		{"gameid_lease_state", "1 for the state of the server's lease, 0 for the others. All but held need attention.", false, "state", states},
 		{"gameid_minted_total", "IDs made since the start, by kind of entity.", true, "kind", minted},
-		counter("gameid_renewal_failures_total", "Attempts to reserve that failed; each is repeated.", s.Failures),
+		counter("gameid_renewal_failures_total", "Failed attempts to reserve; each is retried.", s.Failures),
 		counter("gameid_renewals_total", "Reservations that succeeded.", s.Renewals),
-		gauge("gameid_reserved_left_seconds", "How long IDs could still be made if the registry could not be reached.", s.Left.Seconds()),
-		counter("gameid_waits_total", "Calls for an ID that had to wait, for the clock or for the registry.", s.Waits),
+		gauge("gameid_reserved_left_seconds", "How long IDs could still be created without the registry.", s.Left.Seconds()),
+		counter("gameid_waits_total", "Calls for an ID that had to wait for the clock or the registry.", s.Waits),
 	}
 }
 

@@ -74,7 +74,7 @@ func (h Holder) String() string {
 
 // Locks says that the connection has the lock, and by which statement it is ended.
 func (h Holder) Locks(end string) string {
-	return fmt.Sprintf("locked by the transaction of %s: if its process is frozen or gone, end it on the database server: %s", h, end)
+	return fmt.Sprintf("locked by the transaction of %s: if its process is frozen or gone, end the transaction on the database server: %s", h, end)
 }
 
 // RowLock says who keeps the rows of a query from being changed, and how to end that, as

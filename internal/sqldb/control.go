@@ -19,7 +19,7 @@ func (s *Session) Control(query string) error {
 	}
 	readings := s.readings(query)
 	if len(readings) == 0 {
-		return &OpError{"statement", errors.New("it has comments for too many versions of servers (/*!): send it without them")}
+		return &OpError{"statement", errors.New("it has conditional comments (/*!) for too many server versions: send it without them")}
 	}
 	for _, reading := range readings {
 		for statement := range s.statements(reading) {
@@ -105,24 +105,24 @@ func (s *Session) control(a statement) error {
 	}
 	switch {
 	case mysql && a.begins("REPEAT", "LOOP", "WHILE", "IF", "CASE", "FOR"):
-		return fmt.Errorf("%s begins a block of statements, which may begin or end a transaction: put it into a routine, or send its statements one by one", what)
+		return fmt.Errorf("%s begins a block of statements, which may begin or end a transaction: put it into a routine, or send its statements one at a time", what)
 	case a.begins("COMMIT PREPARED", "ROLLBACK PREPARED", "XA COMMIT", "XA ROLLBACK", "XA RECOVER"): // a transaction that another connection has left
 	case s.tx != nil && a.begins("SAVEPOINT", "RELEASE", "ROLLBACK TO", "ROLLBACK WORK TO", "ROLLBACK TRANSACTION TO"):
 	case s.tx != nil && !mysql && a.begins("LOCK"):
 	case a.begins("BEGIN", "START TRANSACTION", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE", "PREPARE TRANSACTION", "XA"), !mysql && a.begins("LOCK"):
 		if s.tx != nil {
-			return fmt.Errorf("%s would end the transaction, or begin another one: in InTx, return nil to commit or an error to roll back; a transaction of the game's own ends by its own methods", what)
+			return fmt.Errorf("%s would end the transaction or begin another one: in InTx, return nil to commit or an error to roll back; end the game's own transaction with its own methods", what)
 		}
-		return fmt.Errorf("%s belongs to InTx: each call on a DB is a transaction of its own, and the next one may have another connection", what)
+		return fmt.Errorf("%s belongs in InTx: each call on a DB is a transaction of its own, and the next one may use another connection", what)
 	case a.begins("LOCK", "UNLOCK", "USE"), a.begins("SET") && a.sets(s.Dialect()):
-		return fmt.Errorf("%s would change the connection for all that the pool runs on it later: take a connection of DB.Pool for that, and put it back as it was", what)
+		return fmt.Errorf("%s would change the connection for everything that the pool runs on it later: use a connection of DB.Pool, and restore it afterwards", what)
 	case s.tx == nil && a.begins("CREATE TEMP", "CREATE TEMPORARY", "CREATE OR REPLACE TEMP", "CREATE OR REPLACE TEMPORARY", "CREATE LOCAL TEMP",
 		"CREATE LOCAL TEMPORARY", "CREATE GLOBAL TEMP", "CREATE GLOBAL TEMPORARY"):
-		return errors.New("what is TEMPORARY would belong to one connection of the pool, and hide what others see by its name: make it in InTx, and drop it there")
+		return errors.New("a TEMPORARY object would belong to one connection of the pool and hide the object that others see by that name: create and drop it in InTx")
 	case s.tx != nil && mysql && a.begins("ALTER", "ANALYZE TABLE", "ANALYZE LOCAL", "ANALYZE NO_WRITE_TO_BINLOG", "BACKUP", "CACHE INDEX", "CHECK TABLE",
 		"CLONE", "CREATE", "DROP", "FLUSH", "GRANT", "IMPORT TABLE", "INSTALL", "LOAD INDEX", "OPTIMIZE", "RENAME", "REPAIR", "RESET", "REVOKE", "SET DEFAULT ROLE",
 		"SET PASSWORD", "STOP", "TRUNCATE", "UNINSTALL") && !a.begins("CREATE TEMPORARY TABLE", "CREATE OR REPLACE TEMPORARY TABLE", "DROP TEMPORARY"):
-		return fmt.Errorf("%s commits the transaction in MySQL: call it on the DB, outside of the transaction", what)
+		return fmt.Errorf("%s commits the transaction in MySQL: call it on the DB, outside the transaction", what)
 	}
 	return nil
 }

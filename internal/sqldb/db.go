@@ -276,7 +276,7 @@ func Adopt(ctx context.Context, pool *sql.DB, dialect Dialect) (*DB, error) {
 	case errors.Is(err, ErrSchema):
 		return nil, fmt.Errorf("store: %w", err)
 	case err != nil:
-		return nil, fmt.Errorf("store: the pool is not one of a %s database, or the database does not answer: %w", dialect, Explain(Translate(err), false))
+		return nil, fmt.Errorf("store: the pool is not for a %s database, or the database does not answer: %w", dialect, Explain(Translate(err), false))
 	case name == "":
 		return nil, db.sessions.NoName()
 	case dialect.Words().File:

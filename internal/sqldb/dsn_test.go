@@ -155,7 +155,7 @@ func TestSecretParameters(t *testing.T) {
 func TestBareIPv6(t *testing.T) {
 	for address, want := range map[string]string{"::1:34500": "[::1]:34500", "fe80::2:3306": "[fe80::2]:3306"} {
 		_, err := sqldb.Open("mysql:g:s3cr3t@tcp("+address+")/s1", sqldb.ReadWrite)
-		if err == nil || !strings.HasSuffix(err.Error(), "the port of an IPv6 address comes after brackets: want tcp("+want+")") {
+		if err == nil || !strings.HasSuffix(err.Error(), "an IPv6 address with a port needs brackets: want tcp("+want+")") {
 			t.Errorf("%s: %v", address, err)
 		}
 	}

@@ -164,7 +164,7 @@ func Register(d Dialect, e Engine) {
 func (d Dialect) Linked() error {
 	if slices.Contains(dialects, d) {
 		if _, linked := d.engine(); !linked {
-			return fmt.Errorf("store: this program has no driver for %s: add to it import _ %q", d, "mergesafe/store/"+string(d))
+			return fmt.Errorf("store: this program has no driver for %s: add import _ %q", d, "mergesafe/store/"+string(d))
 		}
 		return nil
 	}

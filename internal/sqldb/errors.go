@@ -22,7 +22,7 @@ var (
 	ErrUnavailable = errors.New("database unavailable")
 
 	// ErrDiskFull is an [ErrUnavailable]; so a server says of a limit of its own, too.
-	ErrDiskFull = fmt.Errorf("%w: the disk is full, or what the server may use of it", ErrUnavailable)
+	ErrDiskFull = fmt.Errorf("%w: the disk is full, or the server's quota on it is used up", ErrUnavailable)
 
 	// ErrDamaged is an [ErrUnavailable] that stays: what the file of SQLite holds is no database.
 	ErrDamaged = fmt.Errorf("%w: the file is damaged: restore it from its backup", ErrUnavailable)
@@ -31,13 +31,13 @@ var (
 	ErrOutcomeUnknown = errors.New("outcome unknown, the change may have been made")
 
 	ErrReadOnly = errors.New("read-only")
-	ErrChanged  = errors.New("the file was changed while it was read: another process writes to it")
+	ErrChanged  = errors.New("the file was changed while it was read: another process is writing to it")
 	ErrSchema   = errors.New("not the expected schema") // a [*SchemaError]
 )
 
 // ErrReplaced: the file of an SQLite database is not at its path any more. A process that has
 // it open writes on, into a file that no other process finds, and that is gone when it ends.
-var ErrReplaced = errors.New("it was removed or replaced while this process has it open: " +
+var ErrReplaced = errors.New("it was removed or replaced while this process had it open: " +
 	"stop the process, then put the right file there")
 
 // DuplicateError says which unique key has the value already.
@@ -128,10 +128,10 @@ func Explain(err error, plain bool) error {
 		return told
 	}
 	if e, ok := errors.AsType[*net.DNSError](err); ok {
-		return fmt.Errorf("no address is known for the host %q: is its name right, and does the name server answer: %w", e.Name, err)
+		return fmt.Errorf("no address found for the host %q: check its name and the name server: %w", e.Name, err)
 	}
 	if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "dial" && e.Addr != nil {
-		return fmt.Errorf("nothing answers at %s: is the server running, and is the address right: %w", e.Addr, err)
+		return fmt.Errorf("nothing answers at %s: check that the server is running and the address is right: %w", e.Addr, err)
 	}
 	return err
 }

@@ -53,7 +53,7 @@ func (p Place) Same(other Place, locked func() (bool, error)) (same bool, unclea
 	}
 	switch {
 	case p.Server != "" && p.Server == other.Server:
-		unclear = "two servers with the UUID " + p.Server + ", of which one may be a copy, or one server"
+		unclear = "two servers with the UUID " + p.Server + ", one of which may be a copy; or one server"
 	case p.Address == other.Address:
 		unclear = "two servers with one host name, port, data directory and number, or one server: " + p.Address
 	default:
@@ -77,7 +77,7 @@ func (p Place) sameFile(other Place, open bool) (same bool, unclear string) {
 	}
 	for _, remote := range []string{p.Remote, other.Remote} {
 		if remote != "" {
-			return false, "a file on " + remote + " may be the other one, and locks may not hold there"
+			return false, "a file on " + remote + " may be the other one, and locks may not work there"
 		}
 	}
 	return false, ""
@@ -130,7 +130,7 @@ func (db *DB) Locate(ctx context.Context) (*Located, error) {
 		l.Place, err = db.sessions.Place(ctx, conn)
 		return err
 	})
-	return l, db.Fault("look where the database is", err)
+	return l, db.Fault("look up where the database is", err)
 }
 
 // locked reports whether b sees a lock that a has. A server that refuses such locks shows none.
@@ -155,7 +155,7 @@ func locked(ctx context.Context, a, b *DB) (seen bool, err error) {
 		return false, nil
 	}
 	if err != nil {
-		err = fmt.Errorf("looking whether two connections lead to one server: %w", err)
+		err = fmt.Errorf("checking whether two connections lead to the same server: %w", err)
 	}
 	return seen, err
 }

@@ -218,7 +218,7 @@ func (p *Part) look(ctx context.Context, s *Session, again bool) (found state, e
 	for mark := range marks {
 		switch owner, known := owners[mark]; {
 		case !known:
-			return fault(false, "the database belongs to another program, %q: use another database", mark)
+			return fault(false, "the database belongs to another program, %q: use a different database", mark)
 		case owner != owners[p.Mark]:
 			return fault(false, "it is the database of %s, want that of %s", owner, owners[p.Mark])
 		}
@@ -232,20 +232,20 @@ func (p *Part) look(ctx context.Context, s *Session, again bool) (found state, e
 			return found, err
 		}
 		if schema != "" {
-			return fault(false, "the table %q is in the schema %q, which is not the first of the search_path: put it first, "+
-				"or leave it out if it is of another world", table, schema)
+			return fault(false, "the table %q is in the schema %q, which is not first in the search_path: put it first, "+
+				"or remove it if it belongs to another world", table, schema)
 		}
 		return fault(true, "%s", p.Absent)
 	case version == 0:
 		return fault(true, "the tables were never completed: %s", p.Unready)
 	case version != p.Version:
-		return fault(false, "the tables have version %d and this program knows version %d: use the program that made them, or a new database", version, p.Version)
+		return fault(false, "the tables have version %d but this program knows version %d: use the program that made them, or a new database", version, p.Version)
 	case len(missing) > 0 && !again:
 		// Another process may have made them after the first look and before
 		// the mark.
 		return p.look(ctx, s, true)
 	case len(missing) > 0:
-		return fault(false, "the table %q is missing: if it was dropped, restore it from a backup; if it was never made, because a schema file was run in part, make it by the whole file (gameid servers schema -h)", missing[0])
+		return fault(false, "the table %q is missing: if it was dropped, restore it from a backup; if a schema file was only run in part, run the whole file (gameid servers schema -h)", missing[0])
 	}
 	return found, p.sound(ctx, s)
 }
@@ -285,7 +285,7 @@ func (p *Part) sound(ctx context.Context, s *Session) error {
 		case !strings.EqualFold(table.Engine, words.Engine):
 			return &SchemaError{Reason: fmt.Sprintf("the table %q has the storage engine %q, which may lose rows that were committed: ALTER TABLE %s %s", name, table.Engine, s.Dialect().Quote(name), words.MendEngine)}
 		case table.Keyed == 0:
-			return &SchemaError{Reason: fmt.Sprintf("the table %q has no primary key, so it may have rows twice: restore the database from a backup", name)}
+			return &SchemaError{Reason: fmt.Sprintf("the table %q has no primary key, so it may have duplicate rows: restore the database from a backup", name)}
 		}
 	}
 	return nil
@@ -317,7 +317,7 @@ func (s *Session) UniqueKeys(ctx context.Context, table string) (keys [][]string
 	}
 	err = s.with(ctx, func(on queryer) error { return sqlx.SelectContext(ctx, on, &rows, query, table) })
 	if err != nil {
-		return nil, s.Fault("look at the keys of "+table, err)
+		return nil, s.Fault("read the keys of "+table, err)
 	}
 	for i, row := range rows {
 		if i == 0 || row.Name != rows[i-1].Name {

@@ -85,7 +85,7 @@ func (db *DB) Guard(ctx context.Context, f func(*sqlx.Conn) error) error {
 		return CannotSet(was, set, err)
 	}
 	if still, _, err := db.sessions.Otherwise(ctx, conn); err != nil || len(still) > 0 {
-		return cmp.Or(err, fmt.Errorf("the session does not keep its settings: after %q it needs %q; is there a proxy that changes them?", set, still))
+		return cmp.Or(err, fmt.Errorf("the session does not keep its settings: after %q it needs %q; does a proxy change them?", set, still))
 	}
 	return f(conn)
 }
@@ -96,7 +96,7 @@ const RestoreTimeout = 2 * time.Second
 
 // CannotSet is the error of a session that did not take its settings.
 func CannotSet(was, want []string, err error) error {
-	return fmt.Errorf("the session has %s, and this program needs %s: %w", strings.Join(was, ", "), strings.Join(want, ", "), err)
+	return fmt.Errorf("the session has %s, but this program needs %s: %w", strings.Join(was, ", "), strings.Join(want, ", "), err)
 }
 
 // Lossy is one setting with which a database may lose confirmed changes.
@@ -137,7 +137,7 @@ func (tx *Tx) journaled(ctx context.Context) error {
 	}
 	found, err := db.dialect.of().Durability(ctx, &tx.Session)
 	if err == nil && len(found) > 0 {
-		err = fmt.Errorf("store: a connection of the pool would lose what it confirms: %s", found[0])
+		err = fmt.Errorf("store: a connection of the pool could lose commits: %s", found[0])
 	}
 	return err
 }

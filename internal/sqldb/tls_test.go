@@ -104,7 +104,7 @@ func TestTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	trusted, certified := "tls-ca="+ca.file+"&tls-server-name=db.example", "tls-cert="+clientCert+"&tls-key="+clientKey
-	const notRegistered = "tls in the DSN names a TLS configuration that a program would have to register: want tls=true"
+	const notRegistered = "tls in the DSN refers to a TLS configuration that a program would have to register: want tls=true"
 	for _, tt := range []struct{ user, parameters, wantErr string }{
 		{"plain", "", ""},
 		{"plain", trusted, ""},
@@ -115,7 +115,7 @@ func TestTLS(t *testing.T) {
 		{"plain", "tls-server-name=db.example&tls=true", "the server's certificate is not trusted: add tls-ca=FILE to the DSN"},
 		{"plain", "tls-server-name=db.example", "the server's certificate is not trusted: add tls-ca=FILE to the DSN"},
 		{"plain", "tls-ca=" + stranger.file + "&tls-server-name=db.example", "the server's certificate is not trusted"},
-		{"plain", "tls-ca=" + ca.file, `the server's certificate is not for "127.0.0.1": name the host as the certificate does, or add tls-server-name=NAME to the DSN`},
+		{"plain", "tls-ca=" + ca.file, `the server's certificate is not for "127.0.0.1": use the host name in the certificate, or add tls-server-name=NAME to the DSN`},
 		{"ssl", "", "or the account must use TLS (REQUIRE SSL): then add tls=true to the DSN"},
 		{"ssl", trusted, ""},
 		{"x509", trusted, "or the account needs another client certificate (REQUIRE X509"},
@@ -124,13 +124,13 @@ func TestTLS(t *testing.T) {
 		{"x509", trusted + "&tls-cert=" + strangeCert + "&tls-key=" + strangeKey, " "},
 		{"plain", "tls=custom", notRegistered},
 		{"plain", "tls=custom&" + trusted, notRegistered},
-		{"plain", "tls=false&" + trusted, "the DSN has tls=false and a certificate, which needs TLS: want tls=true"},
-		{"plain", "tls=skip-verify&" + trusted, "the DSN has tls=skip-verify, which looks at no certificate, and tls-ca or tls-server-name"},
+		{"plain", "tls=false&" + trusted, "the DSN has tls=false, but a certificate needs TLS: want tls=true"},
+		{"plain", "tls=skip-verify&" + trusted, "the DSN has tls=skip-verify, which checks no certificate, and tls-ca or tls-server-name"},
 		{"plain", trusted + "&tls-cert=" + clientCert, "the DSN has only one of tls-cert and tls-key: want both"},
 		{"plain", "tls-ca=", "tls-ca in the DSN has no value"},
 		{"plain", "tls-ca=a&tls-ca=b", "tls-ca is in the DSN twice"},
 		{"plain", "tls-ca=/no/such.pem", "tls-ca: \"/no/such.pem\": open /no/such.pem: no such file"},
-		{"plain", "tls-ca=" + clientKey, "no certificate in it: want PEM"},
+		{"plain", "tls-ca=" + clientKey, "it has no certificate: want PEM"},
 		{"plain", "tls-cert=" + clientCert + "&tls-key=" + strangeKey, "private key does not match public key"},
 	} {
 		dsn := "mysql:" + tt.user + ":pw@tcp(" + cfg.Addr + ")/d?" + tt.parameters

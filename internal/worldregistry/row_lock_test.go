@@ -72,7 +72,7 @@ func TestRowIsLocked(t *testing.T) {
 		return runs
 	})
 	fence := worldregistry.FenceTo("m", "s1", time.Now())
-	named := fmt.Sprintf(`is locked by (the transaction of|one of the following transactions, .*) connection %s of "test" at "127.0.0.1:\d+", database "\w+", idle for \d+s.*: KILL (%[1]s|and its number)\b`, connection)
+	named := fmt.Sprintf(`is locked by (the transaction of|one of the following transactions .*) connection %s of "test" at "127.0.0.1:\d+", database "\w+", idle for \d+s.*: KILL (%[1]s|and its number)\b`, connection)
 	for _, c := range []struct {
 		what string
 		try  func() error

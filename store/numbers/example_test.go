@@ -73,5 +73,5 @@ func Example() {
 	// Output:
 	// add me: 91 700 009
 	// found Aria
-	// number: "91 070 009" is mistyped: its last digit does not fit the others
+	// number: "91 070 009" is mistyped: its last digit does not match the others
 }

@@ -85,7 +85,7 @@ func greatest(db *sqldb.DB, columns []string) (inUse, error) {
 	for _, c := range columns {
 		table, column, ok := strings.Cut(c, ".")
 		if !ok || table == "" || column == "" || strings.Contains(column, ".") {
-			return nil, fmt.Errorf(`store: %q in numbers.KeyOptions.Columns is no column: want "table.column"`, c)
+			return nil, fmt.Errorf(`store: %q in numbers.KeyOptions.Columns is not a column: want "table.column"`, c)
 		}
 		table, column = db.Dialect().Quote(table), db.Dialect().Quote(column)
 		queries = append(queries,
@@ -119,8 +119,8 @@ func (k *Keys[E]) Stats() Stats { return k.seq.Stats() }
 func notOfKeys(name string) error {
 	for _, f := range gameid.KeyForms {
 		if strings.HasPrefix(name, keyPrefix(f)) {
-			return fmt.Errorf("store: the name %q is not fit for a sequence of short numbers: "+
-				"names that begin with %s are those of keys", name, keyPrefix(f))
+			return fmt.Errorf("store: the name %q is not allowed for a sequence of short numbers: "+
+				"names that begin with %s are for keys", name, keyPrefix(f))
 		}
 	}
 	return nil

@@ -85,18 +85,18 @@ func TestKeys(t *testing.T) {
 			name, want string
 			o          numbers.KeyOptions
 		}{
-			{"item", `it was begun as "key63:item", so keys could be given out twice`, numbers.KeyOptions{Form: gameid.Narrow}},
+			{"item", `it was begun as "key63:item", so keys could be issued twice`, numbers.KeyOptions{Form: gameid.Narrow}},
 			{"item", "want gameid.Wide or gameid.Narrow", numbers.KeyOptions{Form: 40}},
 			{"item", `"items" in numbers.KeyOptions.Columns is no column`, numbers.KeyOptions{Columns: []string{"items"}}},
 			{"item", "look for keys in use", numbers.KeyOptions{Columns: []string{"nothing.id"}}},
 			{"", "needs a name", numbers.KeyOptions{}},
-			{strings.Repeat("x", 59), "is not fit for a sequence", numbers.KeyOptions{}},
+			{strings.Repeat("x", 59), "is not allowed for a sequence", numbers.KeyOptions{}},
 		} {
 			if _, err := numbers.OpenKeys[item](t.Context(), db.Registry(), 7, bad.name, bad.o); err == nil || !strings.Contains(err.Error(), bad.want) {
 				t.Errorf("%q, %+v: %v", bad.name, bad.o, err)
 			}
 		}
-		if _, err := numbers.Open(t.Context(), db.Registry(), 7, "key53:item", numbers.Options{}); err == nil || !strings.Contains(err.Error(), "names that begin with key53: are those of keys") {
+		if _, err := numbers.Open(t.Context(), db.Registry(), 7, "key53:item", numbers.Options{}); err == nil || !strings.Contains(err.Error(), "names that begin with key53: are for keys") {
 			t.Errorf("short numbers of that name: %v", err)
 		}
 		if _, err := numbers.OpenKeys[item](t.Context(), db.Registry(), 8, "item", numbers.KeyOptions{}); err == nil || !strings.Contains(err.Error(), "server 8 has never run") {

@@ -66,7 +66,7 @@ func (o Options) withDefaults(name string) (Options, error) {
 	const most, longest = 10_000_000, 64
 	switch {
 	case name == "" || utf8.RuneCountInString(name) > longest || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
-		return o, fmt.Errorf("store: the name %.80q is not fit for a sequence of numbers: want 1 to %d characters, none of them a control character", name, longest)
+		return o, fmt.Errorf("store: the name %.80q is not allowed for a sequence of numbers: want 1 to %d characters without control characters", name, longest)
 	case o.Start < 0 || o.Start > number.Max:
 		return o, fmt.Errorf("store: numbers.Options.Start is %d, want 1 to %d", int64(o.Start), int64(number.Max))
 	case o.MinBlock < 1 || o.MinBlock > o.MaxBlock || o.MaxBlock > most:

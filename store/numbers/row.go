@@ -163,7 +163,7 @@ func (q *row) prepare(ctx context.Context) error {
 	}
 	if q.rival != "" {
 		if _, err := q.load(ctx, q.rival); !errors.Is(err, sqldb.ErrNotFound) {
-			return cmp.Or(err, q.fault("open the sequence", fmt.Errorf("it was begun as %q, so keys could be given out twice: keep the form", q.rival)))
+			return cmp.Or(err, q.fault("open the sequence", fmt.Errorf("it was begun as %q, so keys could be issued twice: keep the form", q.rival)))
 		}
 	}
 	check, err := q.load(ctx, q.name)
@@ -178,7 +178,7 @@ func (q *row) prepare(ctx context.Context) error {
 	}
 	if check != q.check {
 		word := map[string]string{checkNone: "without check digits", checkDamm: "with check digits"}
-		return q.fault("open the sequence", fmt.Errorf("it was begun %s and is now opened %s, so numbers would be given out twice: keep the setting, or begin another sequence",
+		return q.fault("open the sequence", fmt.Errorf("it was begun %s and is now opened %s, so numbers would be issued twice: keep the setting, or begin another sequence",
 			word[check], word[q.check]))
 	}
 	q.ready = true

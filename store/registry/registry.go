@@ -233,6 +233,6 @@ type BoundError struct {
 }
 
 func (e *BoundError) Error() string {
-	return fmt.Sprintf("server %s with the database %q is bound in a fleet registry (identity %s), and does not start without it: start it by fleet.Join; "+
-		"if the world is to leave that fleet permanently, see: gameid servers leave -h", e.Server, e.Place, e.Fleet)
+	return fmt.Sprintf("server %s with the database %q is bound in a fleet registry (identity %s) and does not start without it: start it with fleet.Join; "+
+		"if the world leaves that fleet permanently, see: gameid servers leave -h", e.Server, e.Place, e.Fleet)
 }

@@ -126,7 +126,7 @@ func TestCreateSchema(t *testing.T) {
 
 		for _, version := range []int{-1, p.version + 1, 99} {
 			exec(t, db, "UPDATE "+sqldb.SchemaTable+" SET version = ?", version)
-			p.refused(t, db, fmt.Sprintf("the tables have version %d and this program knows version %d: use the program that made them, or a new database", version, p.version))
+			p.refused(t, db, fmt.Sprintf("the tables have version %d but this program knows version %d: use the program that made them, or a new database", version, p.version))
 		}
 		exec(t, db, "UPDATE "+sqldb.SchemaTable+" SET version = ?, application = 'other'", p.version)
 		p.refused(t, db, `belongs to another program, "other"`)

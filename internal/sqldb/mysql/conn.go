@@ -75,7 +75,7 @@ type silentError struct {
 }
 
 func (e *silentError) Error() string {
-	return fmt.Sprintf("%s takes connections, and does not answer within %s: is a database server running there, and is it stopped or overloaded", e.server, e.timeout)
+	return fmt.Sprintf("%s accepts connections but does not answer within %s: check that a database server is running there, and is not stopped or overloaded", e.server, e.timeout)
 }
 func (e *silentError) Unwrap() error { return sqldb.ErrUnavailable }
 
@@ -111,9 +111,9 @@ func (q *quoting) hide(err error) error {
 	name, found := strings.CutPrefix(strings.TrimSuffix(e.Message, "'"), "Unknown system variable '")
 	switch {
 	case e.Number == unknownVariable && found && slices.Contains(q.parameters, name):
-		hidden.Message = sqldb.Redact(name) + " is no parameter of a DSN, and no variable of this server"
+		hidden.Message = sqldb.Redact(name) + " is neither a parameter of a DSN nor a variable of this server"
 	case len(q.parameters) > 0 && !slices.Contains(accountErrors, e.Number):
-		hidden.Message = "refused because of a parameter of the DSN, perhaps: " + sqldb.Redact(strings.Join(q.parameters, " "))
+		hidden.Message = "possibly refused because of a parameter of the DSN: " + sqldb.Redact(strings.Join(q.parameters, " "))
 	}
 	switch {
 	case !q.plain:

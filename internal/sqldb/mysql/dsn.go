@@ -31,7 +31,7 @@ func mysqlConfig(dsn string, readOnly bool, files certificates) (*mysql.Config, 
 	if m := bareIPv6.FindStringSubmatch(dsn); m != nil {
 		if host, err := netip.ParseAddr(m[1]); err == nil && host.Is6() {
 			address := net.JoinHostPort(m[1], m[2])
-			return nil, fmt.Errorf("the port of an IPv6 address comes after brackets: want tcp(%s)", address)
+			return nil, fmt.Errorf("an IPv6 address with a port needs brackets: want tcp(%s)", address)
 		}
 	}
 	cfg, err := mysql.ParseDSN(dsn)
@@ -50,13 +50,13 @@ func mysqlConfig(dsn string, readOnly bool, files certificates) (*mysql.Config, 
 	}
 	// Nothing of this goes to the system or the server, whose messages would quote it.
 	if cfg.Net == "unix" && !sqldb.IsPlainPath(cfg.Addr) {
-		return nil, errors.New("the address is not the plain path of a socket: want user:password@unix(/path/of/socket)/database")
+		return nil, errors.New("the address is not the path of a socket: want user:password@unix(/path/of/socket)/database")
 	}
 	if cfg.Net == "tcp" && !sqldb.PlainAddress.MatchString(cfg.Addr) {
-		return nil, errors.New("the address is not a host and the number of a port: want user:password@tcp(host:port)/database")
+		return nil, errors.New("the address is not a host and a port: want user:password@tcp(host:port)/database")
 	}
 	if name, _, _ := strings.Cut(dsn[strings.LastIndex(dsn, "/")+1:], "?"); !sqldb.IsPlain(cfg.DBName) || strings.ContainsAny(name, " \t\n") {
-		return nil, errors.New("the name of the database has a character in it that separates something elsewhere: want letters, digits and _-.$#+~, " +
+		return nil, errors.New("the name of the database has a character with a special meaning in DSNs: want letters, digits and _-.$#+~, " +
 			"%20 for a space, and the password before the address, as in user:password@tcp(host:port)/database")
 	}
 	if err := unfit(cfg.DBName); err != nil {
@@ -99,7 +99,7 @@ func unfit(name string) error {
 	case n > most:
 		return fmt.Errorf("the name of the database has %d characters: want at most %d", n, most)
 	case last == ' ' || last == '\t' || last == '\n' || last == '\r':
-		return errors.New("the name of the database ends with a space: want one that does not")
+		return errors.New("the name of the database ends with a space: remove it")
 	case strings.ContainsFunc(name, func(r rune) bool { return r > 0xFFFF }):
 		return errors.New("the name of the database has a character beyond U+FFFF, such as an emoji: want letters, digits and _-.$#+~")
 	}

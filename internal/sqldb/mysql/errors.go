@@ -182,16 +182,16 @@ func (engine) Explain(err error, plain bool) error {
 			}
 			return hint("user or password is wrong, or the account needs another client certificate (REQUIRE X509, ISSUER or SUBJECT)")
 		case 3159:
-			return hint("the server takes encrypted connections only: add tls=true to the DSN")
+			return hint("the server accepts only encrypted connections: add tls=true to the DSN")
 		case 1044:
-			return hint("the account has no right to this database, or there is none of this name")
+			return hint("the account has no right to this database, or the database does not exist")
 		case 1049:
 			return hint("no such database: create it first, or correct the name")
 		}
 	}
 	if errors.Is(err, mysql.ErrUnknownPlugin) {
 		// So do accounts of MariaDB with PARSEC, from 11.6 on (mariadb.com/docs: authentication-plugin-parsec).
-		return hint("the account proves its password in a way that this program does not know: give it another, such as " +
+		return hint("this program does not support the account's authentication plugin: use another, such as " +
 			"caching_sha2_password on MySQL, ed25519 or mysql_native_password on MariaDB (ALTER USER)")
 	}
 	return explainTLS(err)

@@ -171,7 +171,7 @@ collect:
 			a.conn.Close()
 			if !h.readOnly && !first.role.agrees(a.role) {
 				first.conn.Close()
-				return nil, fmt.Errorf("%s and %s both take writes, and are not one cluster: make the one read-only that is not to be used (SET GLOBAL read_only = ON), or take it out of the DSN", h.names[first.i], h.names[a.i])
+				return nil, fmt.Errorf("%s and %s both accept writes but are not one cluster: make the unwanted one read-only (SET GLOBAL read_only = ON), or remove it from the DSN", h.names[first.i], h.names[a.i])
 			}
 		}
 	}
@@ -304,7 +304,7 @@ func readRole(ctx context.Context, c *watchedConn) (*role, error) {
 		if of, state := status["wsrep_cluster_status"], status["wsrep_local_state_comment"]; of != "Primary" {
 			r.why = fmt.Sprintf("it has lost its cluster: wsrep_cluster_status is %s", of)
 		} else if state != "Synced" {
-			r.why = fmt.Sprintf("it is not in step with its cluster: wsrep_local_state_comment is %s", state)
+			r.why = fmt.Sprintf("it is not synchronized with its cluster: wsrep_local_state_comment is %s", state)
 		}
 	}
 	return r, nil
@@ -323,7 +323,7 @@ func outOfGroup(members map[string]string) string {
 	case state == "":
 		return "it has not joined its group"
 	case state != "ONLINE":
-		return "it is not in step with its group: its MEMBER_STATE is " + state
+		return "it is not synchronized with its group: its MEMBER_STATE is " + state
 	case unreachable*2 >= len(members):
 		return fmt.Sprintf("it has lost the majority of its group: %d of %d members are unreachable", unreachable, len(members))
 	}

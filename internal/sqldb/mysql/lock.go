@@ -56,8 +56,8 @@ func blocker(ctx context.Context, db *sqldb.DB, waiter int64) string {
 			continue // of the other kind of server, or the account has no right to know
 		}
 		if found[0].ID == 0 {
-			return "locked by a transaction of XA that was prepared, and whose connection is gone: " +
-				"if what prepared it does not end it, find it by XA RECOVER, and end it: XA ROLLBACK and its name"
+			return "locked by a prepared XA transaction whose connection is gone: " +
+				"if its owner does not end it, find it with XA RECOVER, and end it: XA ROLLBACK and its name"
 		}
 		if found[0].Sure || len(found) == 1 {
 			return found[0].Locks(fmt.Sprintf("KILL %d", found[0].ID))
@@ -69,11 +69,11 @@ func blocker(ctx context.Context, db *sqldb.DB, waiter int64) string {
 		if more := len(found) - len(names); more > 0 {
 			names = append(names, fmt.Sprintf("and %d more", more))
 		}
-		return fmt.Sprintf("locked by one of the following transactions, the server does not tell by which: %s: "+
-			"if the process of one of them is frozen or gone, end that one on the database server: KILL and its number", strings.Join(names, "; "))
+		return fmt.Sprintf("locked by one of the following transactions (the server does not say which): %s: "+
+			"if the process of one of them is frozen or gone, end it on the database server: KILL and its number", strings.Join(names, "; "))
 	}
-	return "locked by a transaction of a connection that this account has no right to see, or that the server does not tell: " +
-		"find it with an account that has the right PROCESS, by " +
+	return "locked by a transaction that this account has no right to see, or that the server does not show: " +
+		"find it with an account that has the PROCESS privilege, by " +
 		"SELECT trx_mysql_thread_id, trx_started, trx_rows_locked FROM information_schema.INNODB_TRX ORDER BY trx_started; " +
 		"if its process is frozen or gone, end it: KILL and the trx_mysql_thread_id"
 }

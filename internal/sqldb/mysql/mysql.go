@@ -136,7 +136,7 @@ func (s *sessions) CheckEnds(ctx context.Context) error {
 		return nil
 	}
 	return fmt.Errorf("store: the sessions of the pool have completion_type = %s, "+
-		"so that a commit begins another transaction or closes the connection: "+
+		"so a commit begins another transaction or closes the connection: "+
 		"add completion_type=%%27NO_CHAIN%%27 to its DSN, or on the server: SET GLOBAL completion_type = 'NO_CHAIN'", has)
 }
 
@@ -235,27 +235,27 @@ func (engine) Durability(ctx context.Context, s *sqldb.Session) ([]sqldb.Lossy, 
 	}
 	switch has["innodb_flush_log_at_trx_commit"] {
 	case "0":
-		add("innodb_flush_log_at_trx_commit", "when the database server ends without a shutdown, it forgets what it confirmed in the last second",
+		add("innodb_flush_log_at_trx_commit", "if the database server ends without a shutdown, it loses commits of the last second",
 			"SET GLOBAL innodb_flush_log_at_trx_commit = 1", true)
 	case "2":
-		add("innodb_flush_log_at_trx_commit", "when the machine of the database loses power, it forgets what it confirmed in the last second",
+		add("innodb_flush_log_at_trx_commit", "if the machine of the database loses power, commits of the last second are lost",
 			"SET GLOBAL innodb_flush_log_at_trx_commit = 1", true)
 	}
 	if has["innodb_redo_log_enabled"] == "off" {
 		add("Innodb_redo_log_enabled",
-			"when the database server ends without a shutdown, it does not start again, and everything that it confirmed is lost",
+			"if the database server ends without a shutdown, it does not start again, and all its data is lost",
 			"ALTER INSTANCE ENABLE INNODB REDO_LOG", true)
 	}
 	if method := has["innodb_flush_method"]; strings.Contains(method, "nosync") {
-		add("innodb_flush_method", "when the machine of the database loses power, it forgets what it confirmed, or its files are damaged",
+		add("innodb_flush_method", "if the machine of the database loses power, commits are lost, or its files are damaged",
 			"set innodb_flush_method = fsync in the server's configuration, and restart it", true)
 	}
 	if off := has["innodb_doublewrite"]; off == "off" || off == "0" || off == "detect_only" {
-		add("innodb_doublewrite", "when the machine of the database loses power, pages that were written half are lost",
+		add("innodb_doublewrite", "if the machine of the database loses power, half-written pages are lost",
 			"set innodb_doublewrite = ON in the server's configuration, and restart it", true)
 	}
 	if sync, logs := has["sync_binlog"], has["log_bin"]; (logs == "on" || logs == "1") && sync != "1" {
-		add("sync_binlog", "when the machine of the database loses power, replicas and the binary log may lack what was confirmed last",
+		add("sync_binlog", "if the machine of the database loses power, replicas and the binary log may lack the last commits",
 			"SET GLOBAL sync_binlog = 1", false)
 	}
 	return found, nil

@@ -13,8 +13,8 @@ import (
 func TestUnknownParameter(t *testing.T) {
 	q := &quoting{"s1", "", true, true, []string{"foo"}}
 	for name, want := range map[string]string{
-		"foo": "Error 1193: foo is no parameter of a DSN, and no variable of this server",
-		"bar": "Error 1193: refused because of a parameter of the DSN, perhaps: foo",
+		"foo": "Error 1193: foo is neither a parameter of a DSN nor a variable of this server",
+		"bar": "Error 1193: possibly refused because of a parameter of the DSN: foo",
 	} {
 		err := q.hide(&mysql.MySQLError{Number: 1193, Message: "Unknown system variable '" + name + "'"})
 		if err.Error() != want {

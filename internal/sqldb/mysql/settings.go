@@ -137,7 +137,7 @@ func tellsSettings(has map[string]string) error {
 	for i, s := range mysqlSettings[:2] {
 		_, mysql := has[s.name]
 		if _, mariadb := has[mariadbSettings[i].name]; !mysql && !mariadb {
-			return fmt.Errorf("the server does not tell %s, a setting of a session that this program relies on; is there a proxy that hides it?", s.name)
+			return fmt.Errorf("the server does not show %s, a session setting that this program relies on; does a proxy hide it?", s.name)
 		}
 	}
 	return nil
@@ -193,10 +193,10 @@ func settle(ctx context.Context, c *watchedConn, database string, q *question) e
 		case len(set) == 0 && (!elsewhere || attempt > 0 && strings.EqualFold(selected, database)): // as the server writes it
 			return nil
 		case attempt > 0 && elsewhere:
-			return fmt.Errorf("the session does not stay in its database: it is in %q, want %q; is there a proxy that changes it?",
+			return fmt.Errorf("the session does not stay in its database: it is in %q, want %q; does a proxy change it?",
 				selected, database)
 		case attempt > 0:
-			return fmt.Errorf("the session does not keep its settings: it has %s, want %s; is there a proxy that changes them?", strings.Join(was, ", "), strings.Join(set, ", "))
+			return fmt.Errorf("the session does not keep its settings: it has %s, want %s; does a proxy change them?", strings.Join(was, ", "), strings.Join(set, ", "))
 		}
 		if elsewhere {
 			if _, err := c.ExecContext(ctx, "USE "+sqldb.MySQL.Quote(database), nil); err != nil {
@@ -267,7 +267,7 @@ func fights(dsn string, params map[string]string, readOnly bool) error {
 		for _, key := range []string{"charset", "collation"} {
 			for _, charset := range strings.Split(strings.Join(values[key], ","), ",") {
 				if charset != "" && !strings.HasPrefix(strings.ToLower(charset), "utf8") {
-					return fmt.Errorf("the DSN sets %s, and this program needs utf8mb4: take it out of the DSN", key)
+					return fmt.Errorf("the DSN sets %s, but this program needs utf8mb4: remove it from the DSN", key)
 				}
 			}
 		}
@@ -282,7 +282,7 @@ func fights(dsn string, params map[string]string, readOnly bool) error {
 				continue
 			}
 			if s.name == name && !s.equals(strings.Trim(value, "'\"")) {
-				return fmt.Errorf("the DSN sets %s, and this program needs %s: take it out of the DSN", name, s.value)
+				return fmt.Errorf("the DSN sets %s, but this program needs %s: remove it from the DSN", name, s.value)
 			}
 		}
 	}

@@ -26,7 +26,7 @@ const (
 	tlsServerName = "tls-server-name" // the name in the server's certificate, if it is not the host of the DSN
 )
 
-const wantTLS = "want tls=true, tls=skip-verify, tls=preferred or tls=false; certificates go into tls-ca=FILE, tls-cert=FILE, tls-key=FILE and tls-server-name=NAME"
+const wantTLS = "want tls=true, tls=skip-verify, tls=preferred or tls=false; certificates are given by tls-ca=FILE, tls-cert=FILE, tls-key=FILE and tls-server-name=NAME"
 
 // certificates are the values of our parameters.
 type certificates map[string]string // by parameter
@@ -50,7 +50,7 @@ func splitCertificates(dsn string) (rest string, files certificates, err error) 
 		value, err := url.PathUnescape(value)
 		switch {
 		case err != nil || value == "":
-			return "", nil, fmt.Errorf("%s in the DSN has no value, or one that is not escaped rightly: write %% as %%25 and & as %%26", key)
+			return "", nil, fmt.Errorf("%s in the DSN has no value, or one that is not escaped correctly: write %% as %%25 and & as %%26", key)
 		case files[key] != "":
 			return "", nil, fmt.Errorf("%s is in the DSN twice: want it once", key)
 		case files == nil:
@@ -75,7 +75,7 @@ func checkTLS(dsn string) error {
 	}
 	for _, value := range values["tls"] {
 		if !slices.Contains([]string{"true", "1", "false", "0", "skip-verify", "preferred"}, strings.ToLower(value)) {
-			return errors.New("tls in the DSN names a TLS configuration that a program would have to register: " + wantTLS)
+			return errors.New("tls in the DSN refers to a TLS configuration that a program would have to register: " + wantTLS)
 		}
 	}
 	return nil
@@ -91,14 +91,14 @@ func (files certificates) apply(cfg *mysql.Config) error {
 	case "", "true", "1":
 	case "skip-verify":
 		if files[tlsCA] != "" || files[tlsServerName] != "" {
-			return fmt.Errorf("the DSN has tls=skip-verify, which looks at no certificate, and %s or %s: take one of them out", tlsCA, tlsServerName)
+			return fmt.Errorf("the DSN has tls=skip-verify, which checks no certificate, and %s or %s: remove one of them", tlsCA, tlsServerName)
 		}
 		to.InsecureSkipVerify = true
 	default:
-		return fmt.Errorf("the DSN has tls=%s and a certificate, which needs TLS: want tls=true", cfg.TLSConfig)
+		return fmt.Errorf("the DSN has tls=%s, but a certificate needs TLS: want tls=true", cfg.TLSConfig)
 	}
 	if !sqldb.IsPlain(to.ServerName) {
-		return fmt.Errorf("%s is not the name of a host: want the name in the server's certificate", tlsServerName)
+		return fmt.Errorf("%s is not a host name: want the name in the server's certificate", tlsServerName)
 	}
 	if (files[tlsCert] == "") != (files[tlsKey] == "") {
 		return fmt.Errorf("the DSN has only one of %s and %s: want both, the certificate and its key", tlsCert, tlsKey)
@@ -110,7 +110,7 @@ func (files certificates) apply(cfg *mysql.Config) error {
 		}
 		to.RootCAs = x509.NewCertPool()
 		if !to.RootCAs.AppendCertsFromPEM(pem) {
-			return unreadable(errors.New("no certificate in it: want PEM, which begins with -----BEGIN CERTIFICATE-----"), tlsCA, file)
+			return unreadable(errors.New("it has no certificate: want PEM, which begins with -----BEGIN CERTIFICATE-----"), tlsCA, file)
 		}
 	}
 	if files[tlsCert] != "" {
@@ -128,7 +128,7 @@ func (files certificates) apply(cfg *mysql.Config) error {
 func unreadable(err error, parameter string, paths ...string) error {
 	for i, path := range paths {
 		if paths[i] = strconv.Quote(path); !sqldb.IsPlainPath(path) {
-			return fmt.Errorf("%s: the file cannot be read, and is not shown because it may be a password: want the path of a PEM file", parameter)
+			return fmt.Errorf("%s: the file cannot be read; its name is hidden because it may be a password: want the path of a PEM file", parameter)
 		}
 	}
 	return fmt.Errorf("%s: %s: %w", parameter, strings.Join(paths, " and "), err)
@@ -138,13 +138,13 @@ func unreadable(err error, parameter string, paths ...string) error {
 // trusted; nil for another error.
 func explainTLS(err error) error {
 	if e, ok := errors.AsType[x509.HostnameError](err); ok {
-		return fmt.Errorf("the server's certificate is not for %q: name the host as the certificate does, or add %s=NAME to the DSN: %w", e.Host, tlsServerName, err)
+		return fmt.Errorf("the server's certificate is not for %q: use the host name in the certificate, or add %s=NAME to the DSN: %w", e.Host, tlsServerName, err)
 	}
 	if e, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return fmt.Errorf("the server's certificate is not trusted: add %s=FILE to the DSN, with the certificate of the authority that signed it: %w", tlsCA, e)
 	}
 	if errors.Is(err, mysql.ErrNoTLS) {
-		return fmt.Errorf("the server does not encrypt connections, and the DSN asks for it: %w", err)
+		return fmt.Errorf("the server does not encrypt connections, but the DSN requires it: %w", err)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func (engine) Meaning(err error) (meant error, known bool) {
 		case unconnected && !sqldb.IsContext(e), errors.Is(err, pgconn.ErrConnClosed) && !sqldb.IsContext(err):
 			return fmt.Errorf("%w: %w", sqldb.ErrUnavailable, err), true
 		case rolledBack(err):
-			return fmt.Errorf("nothing was changed, since a statement before had failed: %w", err), true
+			return fmt.Errorf("nothing was changed, because an earlier statement had failed: %w", err), true
 		case unfit(err):
 			return fmt.Errorf("%w: %w", sqldb.ErrInvalid, err), true
 		}
@@ -155,9 +155,9 @@ func (engine) Explain(err error, plain bool) error {
 		return hint("user or password is wrong")
 	case "28000":
 		if plain {
-			return hint("the account may not connect so: if it must use TLS, add sslmode=verify-full to the DSN")
+			return hint("the server refuses this connection of the account: if it must use TLS, add sslmode=verify-full to the DSN")
 		}
-		return hint("the account may not connect so: see pg_hba.conf of the server")
+		return hint("the server refuses this connection of the account: see its pg_hba.conf")
 	case "3D000":
 		return hint("no such database: create it first, or correct the name")
 	case "42501":

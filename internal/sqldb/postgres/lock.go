@@ -28,13 +28,13 @@ func holder(ctx context.Context, db *sqldb.DB, waiter int64) string {
 	err := db.Pool().QueryRowContext(ctx, blocker, waiter).Scan(&by.ID, &by.User, &by.Host, &by.DB, &by.Doing, &by.Seconds)
 	switch {
 	case err != nil:
-		return "locked by a transaction that the server does not tell: find it by " +
+		return "locked by a transaction that the server does not show: find it with " +
 			"SELECT pid, usename, client_addr, state, xact_start FROM pg_stat_activity ORDER BY xact_start; " +
 			"if its process is frozen or gone, end it: SELECT pg_terminate_backend(PID)"
 	case by.ID == 0:
-		return "locked by a transaction that was prepared and not ended: find it by " +
+		return "locked by a prepared transaction that was not ended: find it with " +
 			"SELECT gid, prepared, owner, database FROM pg_prepared_xacts; " +
-			"if what prepared it does not end it, do it there: ROLLBACK PREPARED 'GID'"
+			"if its owner does not end it, end it there: ROLLBACK PREPARED 'GID'"
 	}
 	return by.Locks(fmt.Sprintf("SELECT pg_terminate_backend(%d)", by.ID))
 }

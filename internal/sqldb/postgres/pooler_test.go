@@ -45,7 +45,7 @@ func TestPooler(t *testing.T) {
 		return err == nil
 	})
 	dsn := fmt.Sprintf("postgres://root@%s/postgres", address)
-	if _, err := store.Open(t.Context(), dsn); err == nil || !strings.Contains(err.Error(), "a pooler is between this program and the server") {
+	if _, err := store.Open(t.Context(), dsn); err == nil || !strings.Contains(err.Error(), "a pooler between this program and the server") {
 		t.Errorf("a pooler: %v", err)
 	}
 	db := storetest.WithTables(t, dsn+"?pooler=session")

@@ -136,11 +136,11 @@ func (engine) Durability(ctx context.Context, s *sqldb.Session) (found []sqldb.L
 	if err != nil {
 		return nil, err
 	}
-	const ofPower = "when the machine of the database loses power, "
+	const ofPower = "if the machine of the database loses power, "
 	risks := map[string]string{
 		"fsync":              ofPower + "its files are damaged",
-		"full_page_writes":   ofPower + "pages that were written half are lost",
-		"synchronous_commit": "when the database server ends without a shutdown, it forgets what it confirmed in the last moments",
+		"full_page_writes":   ofPower + "half-written pages are lost",
+		"synchronous_commit": "if the database server ends without a shutdown, it loses its last commits",
 	}
 	for _, row := range rows {
 		if row.Value == "off" {

@@ -146,7 +146,7 @@ func TestSchemasThatComeLater(t *testing.T) {
 
 	storetest.Exec(t, db, "DROP TABLE root.gameid_servers")
 	next := storetest.Open(t, dsn)
-	want := `the table "gameid_servers" is in the schema "public", which is not the first of the search_path`
+	want := `the table "gameid_servers" is in the schema "public", which is not first in the search_path`
 	for _, err := range []error{next.CreateRegistry(t.Context()), storetest.World(next).Check(t.Context())} {
 		if !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)

@@ -44,7 +44,7 @@ func fights(parameters url.Values, readOnly bool) error {
 	for _, s := range settings {
 		value := parameters.Get(s.name)
 		if value != "" && !s.good(value) && !(readOnly && s.name == "default_transaction_read_only") {
-			return fmt.Errorf("the DSN sets %s, and this program needs %s: take it out of the DSN", s.name, s.set)
+			return fmt.Errorf("the DSN sets %s, but this program needs %s: remove it from the DSN", s.name, s.set)
 		}
 	}
 	return nil
@@ -81,7 +81,7 @@ func (h *home) differing(has map[string]string, fixed bool) (set, was []string, 
 	first := h.first.Load()
 	switch {
 	case first == nil && at.temporary():
-		return nil, nil, fmt.Errorf("%w: the search_path %q leads to %s, the schema for temporary tables of this one connection, because no schema before pg_temp exists or may be used: "+
+		return nil, nil, fmt.Errorf("%w: the search_path %q leads to %s, the temporary schema of this one connection, because no schema before pg_temp exists or may be used: "+
 			"create one, grant USAGE on it, or set search_path", sqldb.ErrSchema, at.Path, at.Schema)
 	case first == nil:
 		return nil, nil, errNoSchema
@@ -131,7 +131,7 @@ func (h *home) settle(ctx context.Context, conn *pgx.Conn, readOnly, pooled bool
 			return err
 		}
 		if pid != conn.PgConn().PID() {
-			return errors.New("a pooler is between this program and the server, and settings of a session get lost in it: " +
+			return errors.New("a pooler between this program and the server loses session settings: " +
 				"use the address of the server itself; or, if its pool_mode is session, add pooler=session to the DSN")
 		}
 	}
@@ -159,7 +159,7 @@ func (h *home) settle(ctx context.Context, conn *pgx.Conn, readOnly, pooled bool
 		case len(set) == 0:
 			return nil
 		case attempt > 0:
-			return fmt.Errorf("the session does not keep its settings: it has %s, want %s; is there a proxy that changes them?",
+			return fmt.Errorf("the session does not keep its settings: it has %s, want %s; does a proxy change them?",
 				strings.Join(was, ", "), strings.Join(set, ", "))
 		}
 		if _, err := conn.Exec(ctx, strings.Join(set, "; ")); err != nil {

@@ -15,8 +15,8 @@ import (
 )
 
 // errOtherNames: SQLite keeps the newest rows and the locks beside the name by which a file was opened.
-var errOtherNames = errors.New("the file has another name, a hard link: a process that opens it by that one sees neither the locks nor the newest rows " +
-	"of this one; give it one name: copy it and put the copy in its place")
+var errOtherNames = errors.New("the file has another name (hard link): a process that opens it by that name sees neither the locks nor the newest rows " +
+	"of this one; to give it a single name, replace it with a copy")
 
 // sqliteFile makes connections that all have the same file open. The path may lead to another
 // file later, or to none: then it makes no more, and [sqliteFile.check] says so.

@@ -31,7 +31,7 @@ func isPath(path string) error {
 	case parameter.MatchString(path):
 		return errors.New("want the path of a file: it takes no parameters, such as ?mode=ro")
 	case strings.Contains(path, "\x00"):
-		return errors.New("want the path of a file: this one has a zero byte in it")
+		return errors.New("want the path of a file: this one contains a zero byte")
 	case path != strings.TrimSpace(path):
 		return errors.New("want the path of a file: this one begins or ends with a space")
 	}
@@ -48,7 +48,7 @@ func openSQLite(path string, access sqldb.Access) (_ *sqliteFile, check func() e
 	case path == "":
 		return nil, nil, errors.New("no path after \"sqlite:\"")
 	case path == ":memory:":
-		return nil, nil, errors.New("a database in memory would be another one for every connection: use a file, in a temporary directory if need be")
+		return nil, nil, errors.New("every connection would get its own database in memory: use a file, for example in a temporary directory")
 	case err == nil && info.IsDir():
 		return nil, nil, errors.New("it is a directory: want the path of a file")
 	case err == nil && !info.Mode().IsRegular(): // a read of a pipe waits for a writer

@@ -50,7 +50,7 @@ func (engine) Open(path string, access sqldb.Access) (sqldb.Opened, error) {
 	case err == nil:
 		return sqldb.Opened{Connector: file, Path: file.path, Check: check, Kept: file.check}, nil
 	case !sqldb.IsPlainPath(path):
-		err = errors.New(`the path cannot be opened, and is not shown because it may have a password in it: if it is a DSN of MySQL, write "mysql:" in front`)
+		err = errors.New(`the path cannot be opened; it is hidden because it may contain a password: if it is a DSN of MySQL, put "mysql:" in front`)
 	}
 	return sqldb.Opened{}, err
 }
@@ -84,7 +84,7 @@ func (s *sessions) Adopt(ctx context.Context) (name string, manual bool, err err
 
 // NoName implements [sqldb.Sessions].
 func (*sessions) NoName() error {
-	return errors.New("store: the pool is one of an SQLite database in memory, which is another one for every connection and is lost with the process: use a file")
+	return errors.New("store: the pool is of an SQLite database in memory, which is separate for every connection and lost with the process: use a file")
 }
 
 // Place implements [sqldb.Sessions].
@@ -210,7 +210,7 @@ func (engine) Durability(ctx context.Context, s *sqldb.Session) ([]sqldb.Lossy, 
 	if mode = strings.ToLower(mode); mode == "off" || mode == "memory" {
 		return []sqldb.Lossy{{
 			Variable: "journal_mode", Value: mode, Serious: true,
-			Risk: "when the process ends in the middle of a transaction, the file is damaged",
+			Risk: "if the process ends in the middle of a transaction, the file is damaged",
 			Fix:  "PRAGMA journal_mode = WAL",
 		}}, nil
 	}
