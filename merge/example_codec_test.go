@@ -113,7 +113,7 @@ func Example_codec() {
 	items, _ := inventory{}.Keys(content)
 	fmt.Printf("%v in %q, %v\n", items, content, err)
 	// Output:
-	// merge: the plan cannot be carried out: the format "codec inventory" needs this codec, and it was not given: a program of the game hands it in as an option; without one, want a command: exec ./codec
+	// merge: the plan cannot be carried out: the format "codec inventory" needs this codec, which was not given: pass it as an option of the Go API, or use a command: exec ./codec
 	// PASS
 	// [1002 1001] in "\b\xea\a\x12\x05Lea's\b\xe9\a", <nil>
 }

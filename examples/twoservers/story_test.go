@@ -41,7 +41,7 @@ func TestStory(t *testing.T) {
 		`key-collision heroes id: 300 keys occur more than once`,
 		`READY  merging east and west into the new database both`,
 		`west +\d+ .* \+1,000 `,
-		`PASS +references name the same row as before, or none as before +1,400 references`,
+		`PASS +references point to the same row as before, or to none as before +1,400 references`,
 		`heroes 7 of west became 1007 `,
 	} {
 		if !regexp.MustCompile(want).MatchString(told) {

@@ -395,7 +395,7 @@ func TestAlteredBeforeUndo(t *testing.T) {
 		}
 		for _, force := range []bool{false, true} {
 			_, err := build.Undo(t.Context(), p, into, gone, build.UndoOptions{Force: force})
-			worldtest.RefusedBecause(t, "undo", fmt.Sprintf("database %q: its database is missing, and its fence with it", all[1].Name), err)
+			worldtest.RefusedBecause(t, "undo", fmt.Sprintf("database %q: its database is missing, including its fence", all[1].Name), err)
 		}
 	})
 }
@@ -416,7 +416,7 @@ func TestAlteredMeanwhile(t *testing.T) {
 					return nil
 				}}
 			}
-			const schema = "its tables have another schema than when the plan was made: table stats: column extra added"
+			const schema = "the schema of its tables has changed since the plan was made: table stats: column extra added"
 			want := fmt.Sprintf("database %q: %s", all[place].Name, schema)
 			const do, back = "ALTER TABLE stats ADD COLUMN extra INTEGER", "ALTER TABLE stats DROP COLUMN extra"
 			_, err := build.ApplyWith(t.Context(), p, into, all, job.Options{Parallel: 1}, meanwhile("before begin", 9, do))

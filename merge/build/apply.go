@@ -74,7 +74,7 @@ func apply(ctx context.Context, r *job.Run, state record.State) error {
 		return err
 	}
 	if state == record.StateMade {
-		return r.Retry(ctx, "reading what was copied", func(ctx context.Context) error {
+		return r.Retry(ctx, "reading the copied rows", func(ctx context.Context) error {
 			done, err := r.Manifest.Checkpoints(ctx)
 			for _, c := range done {
 				r.Tally.Filled(&c)
@@ -94,7 +94,7 @@ func apply(ctx context.Context, r *job.Run, state record.State) error {
 		}
 	}
 	if state == "" {
-		if err := r.Retry(ctx, "looking at the fences", func(ctx context.Context) error { return Lost(ctx, r, "apply") }); err != nil {
+		if err := r.Retry(ctx, "checking the fences", func(ctx context.Context) error { return Lost(ctx, r, "apply") }); err != nil {
 			return err
 		}
 	}
@@ -102,7 +102,7 @@ func apply(ctx context.Context, r *job.Run, state record.State) error {
 	var made *world.Schema
 	before := []applyAction{
 		{"making the new database", func(ctx context.Context) error { return beginRecord(ctx, r) }},
-		{"closing the new database to the game", func(ctx context.Context) error { return bringRecords(ctx, r) }},
+		{"closing the new database to game servers", func(ctx context.Context) error { return bringRecords(ctx, r) }},
 		{"fencing the worlds", func(ctx context.Context) error {
 			for _, w := range r.Worlds {
 				w.Drop() // they read what is written now
@@ -118,7 +118,7 @@ func apply(ctx context.Context, r *job.Run, state record.State) error {
 			}
 			return err
 		}},
-		{"bringing the records of " + first.Name, func(ctx context.Context) error { return bringRecords(ctx, r) }},
+		{"copying the records of " + first.Name, func(ctx context.Context) error { return bringRecords(ctx, r) }},
 		{"making the tables", func(ctx context.Context) error { return made.MakeTables(ctx, r.New) }},
 	}
 	if err := retryAll(ctx, r, before); err != nil {
@@ -144,11 +144,11 @@ func refuseState(r *job.Run, state record.State) error {
 	case state == record.StateOpening:
 		return refused(r, plan.NextOpen, "it is being opened")
 	case state == record.StateOpen:
-		return refused(r, plan.NextNone, "it was made and opened before: a game may run there")
+		return refused(r, plan.NextNone, "it was already made and opened: a game may be running there")
 	case state == record.StateTried && !r.Opts.Try:
-		return refused(r, plan.NextUndo, "it was made by a rehearsal, from worlds that may have run")
+		return refused(r, plan.NextUndo, "it was made by a rehearsal from worlds that may have been running")
 	case state != "" && state != record.StateTried && r.Opts.Try:
-		return refused(r, plan.NextApply, "the merge has begun there, and a rehearsal makes a database of its own")
+		return refused(r, plan.NextApply, "a merge has begun there, and a rehearsal needs a database of its own")
 	}
 	return nil
 }
@@ -228,7 +228,7 @@ func asMade(ctx context.Context, r *job.Run, doing string, more bool) error {
 
 // isNew refuses a database that has anything in it, and no record of this merge.
 func isNew(ctx context.Context, r *job.Run) error {
-	return r.Retry(ctx, "looking at the new database", func(ctx context.Context) error {
+	return r.Retry(ctx, "checking the new database", func(ctx context.Context) error {
 		there, err := world.Exists(ctx, r.New.Database)
 		if err != nil || !there {
 			return err
@@ -279,10 +279,10 @@ func beginRecord(ctx context.Context, r *job.Run) error {
 
 // bringRows copies the rows of all worlds, and makes the indexes of each table when they are there.
 func bringRows(ctx context.Context, r *job.Run, made *world.Schema) error {
-	if err := r.Retry(ctx, "taking up the work", r.Manifest.TakeUp); err != nil {
+	if err := r.Retry(ctx, "resuming the work", r.Manifest.TakeUp); err != nil {
 		return err
 	}
-	if err := r.Retry(ctx, "looking at what is filled", func(ctx context.Context) (err error) {
+	if err := r.Retry(ctx, "checking which tables are filled", func(ctx context.Context) (err error) {
 		r.Tally.Step(r.Plan.Rows())
 		r.Full, err = refill(ctx, r)
 		return err

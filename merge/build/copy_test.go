@@ -146,7 +146,7 @@ func TestCollisionIsNoOverwrite(t *testing.T) {
 			}
 			return nil
 		}}, job.Hooks{Batch: time.Microsecond})
-		if !errors.Is(err, store.ErrDuplicate) || !strings.Contains(err.Error(), "has a key or a unique value that another row of the new database has") {
+		if !errors.Is(err, store.ErrDuplicate) || !strings.Contains(err.Error(), "has a key or unique value that another row of the new database also has") {
 			t.Errorf("got %v", err)
 		}
 		if n := worldtest.Number(t, into, "SELECT COUNT(*) FROM things WHERE id = 104000 AND note = 'mine'"); n != 1 {

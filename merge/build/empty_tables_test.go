@@ -33,7 +33,7 @@ func TestRowsInEmptyTable(t *testing.T) {
 				p, into := worldtest.PlanOf(t, e, all, worldtest.ManyOptions)
 				found := func() { worldtest.Exec(t, all[2], "INSERT INTO notes VALUES (3, 'new')") }
 				gone := func() { worldtest.Exec(t, all[2], "DELETE FROM notes") }
-				const want = "it has 1 row, and had 0 when the plan was made"
+				const want = "it has 1 row, but had 0 when the plan was made"
 				in := func(r plan.Refusal) bool { return r.Source == "s3" && r.Table == "notes" && r.Reason == want }
 
 				found()

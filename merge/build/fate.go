@@ -72,7 +72,7 @@ func fateOf(p *plan.Plan, r *plan.Rename) Fate {
 func EachFateOf(ctx context.Context, p *plan.Plan, worlds []world.Database, table, column string, codecs keys.Codecs, each func(Fate) error) error {
 	table = record.TableName(p, table)
 	if t := p.Table(table); t == nil || t.Only {
-		return fmt.Errorf("merge: no rows of a table %q come by the plan but those of %q", table, p.Worlds[0].Name)
+		return fmt.Errorf("merge: the plan copies no rows of a table %q, only those of %q", table, p.Worlds[0].Name)
 	}
 	if err := p.Needs(codecs); err != nil {
 		return err
@@ -95,7 +95,7 @@ func EachFateOf(ctx context.Context, p *plan.Plan, worlds []world.Database, tabl
 	s.Close()
 	l := r.Layouts[table]
 	if l == nil {
-		return fmt.Errorf("merge: %q has no table %q any more: plan again", p.Worlds[0].Name, table)
+		return fmt.Errorf("merge: %q no longer has a table %q: plan again", p.Worlds[0].Name, table)
 	}
 	f := &fates{Run: r, layout: l, at: slices.Index(l.Columns, column), each: each}
 	if f.at < 0 {
@@ -202,7 +202,7 @@ func (f *fates) read(ctx context.Context, on *world.Connection, planned world.Co
 		})
 	}
 	if err == nil && (found.Rows != planned.Rows || found.Sum != planned.Sum) {
-		err = errors.New("they are not those of the plan any more: look where its DSN leads; if it is this world, plan again")
+		err = errors.New("they are no longer those of the plan: check which database its DSN leads to; if it is this world, plan again")
 	}
 	return err
 }

@@ -62,7 +62,7 @@ func GateClosed(ctx context.Context, r *job.Run) error {
 	}
 	for _, s := range servers {
 		if world.Text(s.row["role"]) == worldregistry.RoleOwn && s.fence.Merge != r.Plan.ID {
-			return fmt.Errorf("%w: it opened the gate of %q again", record.ErrBusy, r.New.Name)
+			return fmt.Errorf("%w: it reopened %q to game servers", record.ErrBusy, r.New.Name)
 		}
 	}
 	return nil
@@ -108,7 +108,7 @@ func OpenGate(ctx context.Context, r *job.Run) error {
 		n, err := r.New.Exec(ctx, "unguard", "UPDATE "+worldregistry.Table+" SET epoch = epoch + 1, holder = '', lease_until_ms = 0 WHERE server_id = ? AND epoch = ?",
 			false, s.row["server_id"], s.row["epoch"])
 		if err == nil && n != 1 {
-			err = fmt.Errorf("the fence of server %v of %q changes: is a game server being started?", s.row["server_id"], r.New.Name)
+			err = fmt.Errorf("the fence of server number %v of %q keeps changing: is a game server being started?", s.row["server_id"], r.New.Name)
 		}
 		if err != nil {
 			return err

@@ -354,7 +354,7 @@ func TestMarkMovedMeanwhile(t *testing.T) {
 				return nil
 			}}, job.Hooks{})
 			want := fmt.Sprintf("the mark of server %s moved from ", server)
-			if of := new(record.ChangedError); !errors.As(err, &of) || of.Database != d.Name || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), ": another process wrote to it since the merge began: undo the merge, then plan again") {
+			if of := new(record.ChangedError); !errors.As(err, &of) || of.Database != d.Name || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), ": another process has written to it since the merge began: undo the merge, then plan again") {
 				t.Errorf("%s: it was completed: %v", d.Name, err)
 			}
 			worldtest.MustDrop(t, p, into, all)

@@ -633,7 +633,7 @@ func TestIntoUndoWithoutRegistry(t *testing.T) {
 		}
 		worldtest.MustApply(t, p, into, all)
 		worldtest.Exec(t, into, "INSERT INTO items (id, owner) VALUES (70000, 1)")
-		refusedFor(false, "what was written there would be lost")
+		refusedFor(false, "changes there would be lost")
 		worldtest.Exec(t, into, "DELETE FROM items WHERE id = 70000")
 		worldtest.Opened(t, p, into, all)
 		worldtest.Exec(t, all[1], "ALTER TABLE items RENAME TO things")

@@ -49,11 +49,11 @@ func TestEachFateOf(t *testing.T) {
 		worldtest.Exec(t, all[2], "UPDATE chars SET name = 'other' WHERE guid = 1")
 		for world, worlds := range map[string][]world.Database{"s3": all, "s2": {all[0], other, all[2]}} {
 			err := build.EachFateOf(t.Context(), p, worlds, "chars", "name", nil, func(build.Fate) error { return nil })
-			if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("table %q of %q: they are not those of the plan any more", "chars", world)) {
+			if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("table %q of %q: they are no longer those of the plan", "chars", world)) {
 				t.Errorf("%s: %v", world, err)
 			}
 		}
-		for _, c := range []struct{ table, column, want string }{{"chars", "nmae", `no column "nmae"`}, {"none", "x", `no rows of a table "none" come by the plan`}} {
+		for _, c := range []struct{ table, column, want string }{{"chars", "nmae", `no column "nmae"`}, {"none", "x", `the plan copies no rows of a table "none"`}} {
 			err := build.EachFateOf(t.Context(), p, all, c.table, c.column, nil, func(build.Fate) error { return nil })
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %s", err, c.want)

@@ -63,7 +63,7 @@ func With(ctx context.Context, p *plan.Plan, into world.Database, worlds []world
 	}
 	done := &Opened{ID: p.ID, Before: state == record.StateOpen}
 	if state == "" {
-		if err := r.Retry(ctx, "looking at the fences", func(ctx context.Context) error { return Lost(ctx, r, "open") }); err != nil {
+		if err := r.Retry(ctx, "checking the fences", func(ctx context.Context) error { return Lost(ctx, r, "open") }); err != nil {
 			return done, err
 		}
 	}
@@ -94,7 +94,7 @@ func open(ctx context.Context, r *job.Run, opts Options, done *Opened) error {
 	})
 }
 
-// enter proves the database, and lets the game in.
+// enter proves the database, and opens it to game servers.
 func enter(ctx context.Context, r *job.Run, opts Options, done *Opened) (err error) {
 	if done.Proof, err = prove.Prove(ctx, r); err != nil {
 		return err
@@ -106,11 +106,11 @@ func enter(ctx context.Context, r *job.Run, opts Options, done *Opened) (err err
 		doing string
 		do    func(ctx context.Context) error
 	}{
-		{"recording that it is opened", func(ctx context.Context) error {
+		{"recording that it is being opened", func(ctx context.Context) error {
 			return r.Manifest.Advance(ctx, r.Manifest.Left, record.StateOpening)
 		}},
 		{"marking the fences", func(ctx context.Context) error { return MarkFences(ctx, r, worldregistry.FenceOpened) }},
-		{"noting where the worlds are", func(ctx context.Context) error {
+		{"recording where the worlds are", func(ctx context.Context) error {
 			if opts.Placing == nil {
 				return nil
 			}
@@ -127,7 +127,7 @@ func enter(ctx context.Context, r *job.Run, opts Options, done *Opened) (err err
 
 // openGate records that the database is open and lets its servers start, at once.
 func openGate(ctx context.Context, r *job.Run, from record.State, done *Opened) error {
-	return r.Retry(ctx, "opening the gate of "+r.New.Name, func(ctx context.Context) error {
+	return r.Retry(ctx, "lifting the fence of "+r.New.Name, func(ctx context.Context) error {
 		r.Lifted = nil
 		err := r.New.Tx(ctx, func() error {
 			if err := r.Manifest.Advance(ctx, from, record.StateOpen); err != nil {
@@ -153,7 +153,7 @@ func notMade(r *job.Run, state record.State) error {
 	case "":
 		return refuse(r, plan.NextApply, "it was not made")
 	case record.StateTried:
-		return refuse(r, plan.NextUndo, "it was made by a rehearsal, from worlds that may have run, and is never opened")
+		return refuse(r, plan.NextUndo, "it was made by a rehearsal from worlds that may have been running, and is never opened")
 	case record.StateUndoing:
 		return refuse(r, plan.NextUndo, fmt.Sprintf("the merge %s is being undone", r.Plan.ID))
 	}

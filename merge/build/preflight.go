@@ -127,7 +127,7 @@ func (f *flight) model(ctx context.Context) error {
 	f.Know(f.Source)
 	hidden, err := f.Source.HiddenObjects(ctx)
 	for _, what := range hidden {
-		f.Refuse(f.Source.Name(), "", "the account cannot see everything that the new database has to have: %s", what)
+		f.Refuse(f.Source.Name(), "", "the account cannot see everything that the new database must have: %s", what)
 	}
 	return err
 }

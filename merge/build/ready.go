@@ -52,7 +52,7 @@ func Elsewhere(ctx context.Context, p *plan.Plan, into world.Database) (*plan.Re
 	if same, unclear, err := p.New.Place.Same(now, nil); err != nil || same || unclear != "" {
 		return nil, err
 	}
-	return &plan.Refusal{Source: into.Name, Reason: fmt.Sprintf("the plan was made for %s, and this is %s: give the planned one; another place needs another plan", p.New.Place, now)}, nil
+	return &plan.Refusal{Source: into.Name, Reason: fmt.Sprintf("the plan was made for %s, and this is %s: give the planned database, or make a new plan for this one", p.New.Place, now)}, nil
 }
 
 // Fence keeps the servers of the worlds of a merge from being started before [Apply]
@@ -81,7 +81,7 @@ func FenceWith(ctx context.Context, plan *plan.Plan, into world.Database, worlds
 	return r.Retry(ctx, "fencing the databases", func(ctx context.Context) error { return fence(ctx, r) })
 }
 
-// Unfence takes back what [Fence] did, if the merge has not begun. If it has, that is a
+// Unfence takes back what [Fence] did, if the not begun are not fenced. If it has, that is a
 // [*record.RefusedError]: then [build.Undo] lifts the fences. So it is if a fence says that the game was let in.
 func Unfence(ctx context.Context, p *plan.Plan, into world.Database, worlds []world.Database, opts job.Options) ([]job.Lifted, error) {
 	r, state, err := prepare(ctx, p, into, worlds, opts, job.Writing, job.Hooks{})
@@ -110,7 +110,7 @@ func prepare(ctx context.Context, plan *plan.Plan, into world.Database, worlds [
 		return nil, "", err
 	}
 	r.New.Unchecked, r.New.Writes = true, writes
-	err = r.Retry(ctx, "looking at the new database", func(ctx context.Context) (err error) {
+	err = r.Retry(ctx, "checking the new database", func(ctx context.Context) (err error) {
 		state, err = r.State(ctx)
 		return err
 	})

@@ -121,8 +121,8 @@ func Lost(ctx context.Context, r *job.Run, doing string) error {
 	}
 	into := printable.Text(r.New.Name)
 	return &record.RefusedError{Doing: doing, Refusals: []plan.Refusal{{Source: r.New.Name, Reason: fmt.Sprintf(
-		"the fences of its worlds say that the merge was opened, but there is no record of it: %s is missing or has another name, with all that was played there: "+
-			"name the database that has the record; if it is lost for good, undo -force lifts the fences", into)}}}
+		"the fences of its worlds say that the merge was opened, but there is no record of it: %s is missing or has another name, with all changes that players made there: "+
+			"give the database that has the record; if it is lost for good, undo -force lifts the fences", into)}}}
 }
 
 // eachFence calls f with the registry of every world that has own servers in one, by its number.

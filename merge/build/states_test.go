@@ -184,7 +184,7 @@ func TestUndoKilledBehindTheGate(t *testing.T) {
 			t.Fatal("nothing went wrong")
 		}
 		_, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}) // which opens the gate that the one before closed
-		worldtest.RefusedBecause(t, "undo", "some were changed", err)
+		worldtest.RefusedBecause(t, "undo", "some have changed", err)
 		worldtest.Startable(t, into, 1, true)
 		if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: true}); err != nil || !done.Dropped {
 			t.Errorf("%+v, %v", done, err)
@@ -273,7 +273,7 @@ func TestOursAreProved(t *testing.T) {
 		all = keyed
 		p, into = worldtest.MergeOf(t, e, keyed, planner.PlanOptions{Check: rules.Options{Rekey: &rules.Rekey{Auto: true}}})
 		worldtest.Exec(t, into, "DROP VIEW "+record.KeysView)
-		fails("the view mergesafe_moved is gone")
+		fails("the view mergesafe_moved is missing")
 	})
 }
 
@@ -284,9 +284,9 @@ func TestOpenDemandsFences(t *testing.T) {
 		p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
 		force(t, p, all[1])
 		_, err := build.Open(t.Context(), p, into, all, build.Options{})
-		worldtest.RefusedBecause(t, "open", "server 2 is not fenced by this merge any more", err)
+		worldtest.RefusedBecause(t, "open", "server 2 is no longer fenced by this merge", err)
 		_, err = prove.Verify(t.Context(), p, into, all, job.Options{})
-		worldtest.RefusedBecause(t, "verify", "server 2 is not fenced by this merge any more", err)
+		worldtest.RefusedBecause(t, "verify", "server 2 is no longer fenced by this merge", err)
 		for i := range all {
 			f, fenced := worldregistry.FenceOf(worldtest.RegistryIn(t, all[i])[0].Holder)
 			if fenced != (i == 0) || fenced && f.State != worldregistry.FenceMerging {
@@ -306,7 +306,7 @@ func TestUndoComparesNoWorld(t *testing.T) {
 		worldtest.Exec(t, all[0], "ALTER TABLE things ADD COLUMN more INTEGER")
 		worldtest.Exec(t, into, "UPDATE things SET note = 'played' WHERE id = 1")
 		_, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{})
-		worldtest.RefusedBecause(t, "undo", `database "new": table "things": it has 10 rows as it was made with, and some were changed`, err)
+		worldtest.RefusedBecause(t, "undo", `database "new": table "things": it has 10 rows, as it was made, but some have changed`, err)
 		worldtest.Exec(t, into, "UPDATE things SET note = (SELECT note FROM (SELECT note FROM things WHERE id = 2) AS other) WHERE id = 1")
 		if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: true}); err != nil || !done.Dropped {
 			t.Errorf("%+v, %v", done, err)
@@ -372,7 +372,7 @@ func TestRestoredFromBefore(t *testing.T) {
 	}
 	worldtest.Refill(t, copied, into)
 	_, err = prove.Verify(t.Context(), p, into, all, job.Options{})
-	worldtest.RefusedBecause(t, "verify", "would live twice", err)
+	worldtest.RefusedBecause(t, "verify", "would exist twice", err)
 	if now := worldtest.RegistryIn(t, all[0])[0].Reserved; now < given {
 		t.Errorf("the first world is at %d, and %d was given", now, given)
 	}
@@ -392,7 +392,7 @@ func TestTryBehindFences(t *testing.T) {
 	worldtest.Startable(t, all[0], 1, false)
 	other := worldtest.GameWorld(t, e, "s2", 3, 4, "bert")
 	_, err := build.Apply(t.Context(), p, e.Fresh(t, "new"), []world.Database{all[0], other}, job.Options{Try: true})
-	worldtest.RefusedBecause(t, "try", `database "s2": it is another world than the planned one`, err)
+	worldtest.RefusedBecause(t, "try", `database "s2": it is not the planned world`, err)
 	if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil || len(done.Lifted) != 2 {
 		t.Errorf("%+v, %v", done, err)
 	}

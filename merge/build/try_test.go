@@ -83,7 +83,7 @@ func TestTry(t *testing.T) {
 		}
 		node.Close()
 		p, into = worldtest.MergeOf(t, e, all, keepActive)
-		if _, err := build.Apply(t.Context(), p, into, all, job.Options{Try: true}); err == nil || !strings.Contains(err.Error(), "the merge has begun there") {
+		if _, err := build.Apply(t.Context(), p, into, all, job.Options{Try: true}); err == nil || !strings.Contains(err.Error(), "a merge has begun there") {
 			t.Errorf("a rehearsal of a merge that was made: %v", err)
 		}
 	})

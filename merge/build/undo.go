@@ -132,7 +132,7 @@ func (u *undo) undo(ctx context.Context, recorded record.State) error {
 	if recorded == "" {
 		return u.nothing(ctx)
 	}
-	if err := u.each(ctx, []undoAction{{"looking at the worlds", worldsThere}}); err != nil {
+	if err := u.each(ctx, []undoAction{{"checking the worlds", worldsThere}}); err != nil {
 		return err
 	}
 	was := u.Manifest.Was
@@ -146,7 +146,7 @@ func (u *undo) undo(ctx context.Context, recorded record.State) error {
 	}
 	if was.Entered() {
 		u.done.Raised = true
-		if err := u.each(ctx, []undoAction{{"raising what the worlds have given", raise}, {"noting where the worlds are again", undoPlace}}); err != nil {
+		if err := u.each(ctx, []undoAction{{"raising the counters of the worlds", raise}, {"recording where the worlds are again", undoPlace}}); err != nil {
 			return err
 		}
 	}
@@ -163,7 +163,7 @@ func (u *undo) undo(ctx context.Context, recorded record.State) error {
 // begin makes sure that the new database may be dropped, and records that it is. It returns the state in which the game
 // may have left it.
 func (u *undo) begin(ctx context.Context, recorded record.State) (was record.State, err error) {
-	err = u.Retry(ctx, "looking at the fences", func(ctx context.Context) error {
+	err = u.Retry(ctx, "checking the fences", func(ctx context.Context) error {
 		was, err = u.Later(ctx, recorded)
 		return err
 	})
@@ -211,7 +211,7 @@ func (u *undo) sameIfEntered(ctx context.Context, was record.State) error {
 	if !was.Entered() {
 		return nil
 	}
-	return u.each(ctx, []undoAction{{"looking at the registries", asPlanned}})
+	return u.each(ctx, []undoAction{{"checking the registries", asPlanned}})
 }
 
 // undoPlace notes elsewhere where the worlds are again.
@@ -245,7 +245,7 @@ func worldsThere(ctx context.Context, u *undo) error {
 		if err != nil || there && !missing {
 			return "", err
 		}
-		return fmt.Sprintf("its database or tables are missing, so %s has its only rows, and is not dropped: restore the database, then run undo again", u.New.Name), nil
+		return fmt.Sprintf("its database or tables are missing, so only %s still has its rows and is not dropped: restore the database, then run undo again", u.New.Name), nil
 	})
 	if err != nil {
 		return err
@@ -259,7 +259,7 @@ func fencesThere(ctx context.Context, u *undo) error {
 		if there, err := world.Exists(ctx, d); err != nil || there {
 			return "", err
 		}
-		return "its database is missing, and its fence with it: restore it, then run undo again", nil
+		return "its database is missing, including its fence: restore it, then run undo again", nil
 	})
 }
 
@@ -271,7 +271,7 @@ func asPlanned(ctx context.Context, u *undo) error { return u.SameWorlds(ctx, "u
 func (u *undo) nothing(ctx context.Context) error {
 	u.done.NoRecord = true
 	var say record.State
-	err := u.each(ctx, []undoAction{{"looking at the fences", func(ctx context.Context, u *undo) (err error) {
+	err := u.each(ctx, []undoAction{{"checking the fences", func(ctx context.Context, u *undo) (err error) {
 		if err := fencesThere(ctx, u); err != nil {
 			return err
 		}
@@ -286,13 +286,13 @@ func (u *undo) nothing(ctx context.Context) error {
 	case say == "":
 		return fmt.Errorf("merge: %w: there is no database %q of the merge %s, and no world has its fence: there is nothing to undo", record.ErrNoMerge, u.New.Name, u.Plan.ID)
 	case say == record.StateOpening && !u.force:
-		return u.each(ctx, []undoAction{{"looking at the fences", func(ctx context.Context, u *undo) error { return Lost(ctx, u.Run, "undo") }}})
+		return u.each(ctx, []undoAction{{"checking the fences", func(ctx context.Context, u *undo) error { return Lost(ctx, u.Run, "undo") }}})
 	case say == record.StateOpening:
-		if err := u.each(ctx, []undoAction{{"looking at the worlds", worldsThere}, {"looking at the registries", asPlanned}}); err != nil {
+		if err := u.each(ctx, []undoAction{{"checking the worlds", worldsThere}, {"checking the registries", asPlanned}}); err != nil {
 			return err
 		}
 		u.done.Raised = true
-		ends = append([]undoAction{{"raising what the worlds have given", raiseUnseen}, {"noting where the worlds are again", undoPlace}}, ends...)
+		ends = append([]undoAction{{"raising the counters of the worlds", raiseUnseen}, {"recording where the worlds are again", undoPlace}}, ends...)
 	}
 	return u.each(ctx, ends)
 }
@@ -300,7 +300,7 @@ func (u *undo) nothing(ctx context.Context) error {
 // played reports whether a game ran on the new database before its opening, as it can if its gate was lifted by hand: then
 // it has given more than the first world.
 func played(ctx context.Context, u *undo) (ran bool, err error) {
-	err = u.Retry(ctx, "looking at the registry of "+u.New.Name, func(ctx context.Context) error {
+	err = u.Retry(ctx, "checking the registry of "+u.New.Name, func(ctx context.Context) error {
 		was, err := record.Servers(ctx, u.Worlds[0].Database)
 		if err != nil {
 			return err
@@ -320,7 +320,7 @@ func played(ctx context.Context, u *undo) (ran bool, err error) {
 func mayDrop(ctx context.Context, u *undo, state record.State) error {
 	err := u.Learn(ctx)
 	if err == nil && u.Registry {
-		err = u.Retry(ctx, "closing the gate of "+u.New.Name, func(ctx context.Context) error {
+		err = u.Retry(ctx, "restoring the fence of "+u.New.Name, func(ctx context.Context) error {
 			if GateClosed(ctx, u.Run) == nil {
 				return nil
 			}
@@ -335,7 +335,7 @@ func mayDrop(ctx context.Context, u *undo, state record.State) error {
 		err = untouched(ctx, u)
 	}
 	if _, refused := errors.AsType[*record.RefusedError](err); refused && state == record.StateOpen && u.Registry { // the game goes on there
-		failed := u.Retry(ctx, "opening the gate of "+u.New.Name, func(ctx context.Context) error {
+		failed := u.Retry(ctx, "lifting the fence of "+u.New.Name, func(ctx context.Context) error {
 			u.writing(true) // an earlier undo may have closed it
 			return u.New.Tx(ctx, func() error {
 				if err := u.Manifest.HoldState(ctx, record.StateOpen, record.Exclusive); err != nil {
@@ -359,7 +359,7 @@ func untouched(ctx context.Context, u *undo) error {
 		return err
 	}
 	for i := range written {
-		written[i].Reason += ": what was written there would be lost; -force drops it"
+		written[i].Reason += ": changes there would be lost; -force drops it anyway"
 	}
 	return &record.RefusedError{Doing: "undo", Refusals: written}
 }

@@ -18,7 +18,7 @@ import (
 // a [*NotReadyError], and nothing was changed; if the campaign continues after a failure, only the
 // merges that are not ready are left out. It does so when the window of the campaign opens, and
 // again for what is left when the next one does: between windows, no world is fenced whose
-// merge has not begun.
+// not begun are not fenced.
 //
 // A merge that fails is no error: it is in the status. If the context ends, the error is a
 // [merge.ErrStopped], and the same call resumes; it does so after a kill too. Merges that
@@ -138,7 +138,7 @@ func gone(ctx context.Context, r *runner, j *job) bool {
 	if err != nil || !at.State.Nothing() {
 		return false
 	}
-	problem := "it was verified, and now its new database is not there, or not of this merge: it was undone by another program, or restored from a backup"
+	problem := "it was verified, but now its new database is missing or belongs to another merge: another program undid the merge, or a backup was restored"
 	r.update(j.Merge, KindUndone, problem, func(rec *record) {
 		rec.Phase, rec.Problem = Undone, problem
 		rec.Advice = []string{"To merge it again:", r.opts.Command("plan", j.Name()), r.opts.Command("apply", j.Name())}
@@ -237,11 +237,11 @@ func prepare(ctx context.Context, r *runner, j *job) (problem string, err error)
 	case plan == nil || rec.Plan == "":
 		return "it has no plan: " + again, nil
 	case rec.Phase.IsTry() && !r.opts.Try:
-		return "it was made by a rehearsal, which is never opened: drop it first: " + r.opts.Command("undo", j.Name()), nil
+		return "it was made by a rehearsal and can never be opened: drop it first: " + r.opts.Command("undo", j.Name()), nil
 	case plan.ID != rec.Plan:
-		return fmt.Sprintf("its plan is not the one that was made last for the campaign: %s", again), nil
+		return fmt.Sprintf("its plan is not the latest one of the campaign: %s", again), nil
 	case !j.fits(plan):
-		return "its plan makes another new database than the campaign file says: " + again, nil
+		return "its plan makes a different new database than the campaign file: " + again, nil
 	case len(plan.Refusals) > 0:
 		return "its plan is refused: " + refused(plan.Refusals), nil
 	}
@@ -256,7 +256,7 @@ func prepare(ctx context.Context, r *runner, j *job) (problem string, err error)
 	var told sync.Once
 	options.Retrying = func(why error) {
 		told.Do(func() {
-			r.opts.Warn(fmt.Sprintf("%s: %s; it is tried again", printable.Text(j.Name()), plainly(why)))
+			r.opts.Warn(fmt.Sprintf("%s: %s; it will be retried", printable.Text(j.Name()), plainly(why)))
 		})
 	}
 	j.plan, j.options = plan, options

@@ -136,7 +136,7 @@ func (t *attempt) open(ctx context.Context, options merge.Options) ending {
 	}
 	o.Open(opened, true)
 	reports := t.r.report(t.job, o, "open")
-	text := fmt.Sprintf("every row is as it was planned, and %s is open", t.plan.New.Name)
+	text := fmt.Sprintf("every row is as planned, and %s is open", t.plan.New.Name)
 	t.r.update(t.job.Merge, KindVerified, text, func(rec *record) {
 		rec.rest(Verified, "", nil, reports)
 		rec.Open = true
@@ -156,12 +156,12 @@ func (t *attempt) fail(ctx context.Context, command string, err error) ending {
 			reports = t.r.report(t.job, o, command)
 			problem, advice = explain(o)
 		} else {
-			const again = "When it is fixed, run the same command again; what was done until then is kept:"
+			const again = "When it is fixed, run the same command again; completed work is kept:"
 			advice = []string{again, t.r.opts.Command(t.r.command())}
 		}
 	}
 	if !lasting(err) && t.plan != nil && t.job.tries <= t.r.limits.Retries {
-		text := fmt.Sprintf("%s; it is tried again after %s", problem, t.r.opts.retryAfter)
+		text := fmt.Sprintf("%s; it will be retried after %s", problem, t.r.opts.retryAfter)
 		t.r.update(t.job.Merge, KindRetry, text, func(rec *record) {
 			rec.rest(rec.Phase, problem, advice, reports)
 		})
@@ -182,8 +182,8 @@ func (t *attempt) fail(ctx context.Context, command string, err error) ending {
 
 // busy is what to do if another process works on a merge.
 func busy(again string) []string {
-	return []string{"That may be a process with a copy of the campaign. Wait until it has ended, " +
-		"then run the same command again; it resumes, or finds it done:", again}
+	return []string{"It may be a process with a copy of the campaign. Wait until it has ended, " +
+		"then run the same command again; it resumes, or finds the merge done:", again}
 }
 
 // interrupted ends an attempt that the operator ended.
@@ -238,8 +238,8 @@ func (t *attempt) failed(ctx context.Context, err error, problem string, advice,
 		if state != merge.StateMade {
 			phase = Opening
 		}
-		advice = []string{"The new database is made, and not open. When that is fixed, run the same command again, " +
-			"which proves the merge and opens it:", t.r.opts.Command("apply", t.job.Name())}
+		advice = []string{"The new database is made but not open. When the cause is fixed, run the same command again, " +
+			"which proves the merge and opens the new database:", t.r.opts.Command("apply", t.job.Name())}
 	}
 	t.r.update(t.job.Merge, kind, problem, func(rec *record) {
 		rec.rest(phase, problem, advice, reports)

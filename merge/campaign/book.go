@@ -172,7 +172,7 @@ func (b *Book) pause(ctx context.Context, paused bool) error {
 		kind, text := KindResumed, "resumed by the operator"
 		if paused {
 			kind = KindPaused
-			text = "paused by the operator: running merges wait between two batches, and no merge begins"
+			text = "paused by the operator: running merges wait between two batches, and no new merge begins"
 		}
 		return s.event(ctx, b.now(), kind, "", text)
 	})
@@ -194,7 +194,7 @@ func (b *Book) Skip(ctx context.Context, merge string) error {
 		case r.Phase == Skipped || r.Skip:
 			return nil
 		case r.Phase == Verified || r.Phase == Undone:
-			return &unfitError{fmt.Sprintf("the merge %q is %s already", merge, r.Phase)}
+			return &unfitError{fmt.Sprintf("the merge %q is already %s", merge, r.Phase)}
 		case r.Phase.IsTry():
 			return &unfitError{fmt.Sprintf("the merge %q has the database of a rehearsal: undo the rehearsal first", merge)}
 		case r.Active && IsTaken(b.lockPath()):
@@ -212,8 +212,8 @@ func (b *Book) skip(ctx context.Context, s state, r *record) error {
 	r.Phase, r.Skip, r.Problem, r.Advice = Skipped, false, "", nil
 	text := "skipped by the operator; nothing was written"
 	if begun {
-		text = "skipped by the operator after it began: its new database is not open; " +
-			"apply it by its name, or undo it, before a game server of its worlds is started"
+		text = "skipped by the operator after it began; its new database is not open: " +
+			"apply it by name, or undo it, before you start a game server of its worlds"
 		r.Problem = text
 	}
 	if err := s.put(ctx, r); err != nil {

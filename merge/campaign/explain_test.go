@@ -30,7 +30,7 @@ func TestExplainRefusedApply(t *testing.T) {
 // A proof that passed has nothing to list, so no colon ends its sentence.
 func TestExplainAProof(t *testing.T) {
 	t.Parallel()
-	for judged, want := range map[verdict.Verdict]string{verdict.Pass: "it is made as w1 is", verdict.NotVerified: ": look"} {
+	for judged, want := range map[verdict.Verdict]string{verdict.Pass: "its schema is that of w1", verdict.NotVerified: ": look"} {
 		proof := &merge.Proof{Verdict: judged}
 		if judged == verdict.NotVerified {
 			proof.Findings = []merge.Refusal{{Reason: "look"}}

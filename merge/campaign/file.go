@@ -14,8 +14,8 @@ type Campaign struct {
 	Name   string
 	Merges []Merge // in the order in which they are begun; each world is in one of them
 
-	Parallel  int // merges at a time, in all; the default is 1
-	PerServer int // merges at a time that have a database on one server; the default is Parallel
+	Parallel  int // merges at a time in total; the default is 1
+	PerServer int // merges at a time on one database server; the default is Parallel
 
 	Window *Window // nil: any time
 

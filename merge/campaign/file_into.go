@@ -40,11 +40,11 @@ func intoProblemOf(text, first string) string {
 	case text == "":
 		return "is empty: " + want
 	case !intoBraces.MatchString(text):
-		return "has other braces than {first}, and {n} at the end of the name behind a letter: " + want
+		return "has braces other than {first}, or than {n} after a letter at the end of the name: " + want
 	case !address && !newName.MatchString(filled):
-		return "is no name of a database: " + want
+		return "is not a valid name of a database: " + want
 	case strings.HasPrefix(text, "mysql:") && strings.Contains(text, "@"):
-		return "has an account in it: want no user and no password, since it is opened with the account of the first world"
+		return "contains an account: want no user and no password, since the first world's account is used"
 	case address && !isServer && !isFile:
 		return "is no address: " + want
 	}

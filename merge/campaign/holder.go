@@ -21,9 +21,9 @@ type HeldError struct {
 }
 
 func (e *HeldError) Error() string {
-	who := "another process works on it"
+	who := "another process is working on it"
 	if h := e.Holder; h.PID != 0 {
-		who = fmt.Sprintf("process %d on %s works on it (%s, since %s)", h.PID, h.Host, h.Doing, h.Since.UTC().Format(time.RFC3339))
+		who = fmt.Sprintf("process %d on %s is working on it (%s, since %s)", h.PID, h.Host, h.Doing, h.Since.UTC().Format(time.RFC3339))
 	}
 	return fmt.Sprintf("campaign %s: %s: wait for it, or end it first", e.Campaign, who)
 }

@@ -83,7 +83,7 @@ func (h Hook) Call(ctx context.Context, m Message) error {
 	reason := err.Error()
 	switch {
 	case ctx.Err() != nil:
-		reason = "it was ended with the work"
+		reason = "it was ended when the work ended"
 	case limited.Err() != nil:
 		reason = fmt.Sprintf("it was ended because it took longer than %s", timeout)
 	}
@@ -98,7 +98,7 @@ const hookGrace = 5 * time.Second
 
 func (h Hook) run(ctx context.Context, m Message, body []byte, said *tail) error {
 	if len(h.Run) == 0 {
-		return errors.New("it has neither a command nor an address")
+		return errors.New("it has no command and no address")
 	}
 	cmd := exec.CommandContext(ctx, h.Run[0], h.Run[1:]...)
 	cmd.Stdin = bytes.NewReader(body)
@@ -131,7 +131,7 @@ func (h Hook) run(ctx context.Context, m Message, body []byte, said *tail) error
 		<-copied
 	}
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.Exited() {
-		return fmt.Errorf("it ended with code %d", exit.ExitCode())
+		return fmt.Errorf("it ended with exit code %d", exit.ExitCode())
 	}
 	return err
 }
@@ -155,7 +155,7 @@ func (h Hook) post(ctx context.Context, _ Message, body []byte, said *tail) erro
 	_, _ = io.Copy(said, io.LimitReader(answer.Body, most))
 	switch code := answer.StatusCode; {
 	case code/100 == 3:
-		return fmt.Errorf("it answers %d, which leads to another address: write the address that answers itself", code)
+		return fmt.Errorf("it answers %d, a redirect: want the final address", code)
 	case code/100 != 2:
 		return fmt.Errorf("it answers %d %s", code, http.StatusText(code))
 	}

@@ -76,11 +76,11 @@ func TestHookCommand(t *testing.T) {
 		hook Hook
 		want string
 	}{
-		{shell("echo one; printf 'two\\033[31m\\n' >&2; exit 3"), `it ended with code 3; it says: one / two`},
-		{shell("i=0; while [ $i -lt 500 ]; do echo line $i; i=$((i+1)); done; exit 1"), `ended with code 1; it says: ... line 490 / line 491`},
+		{shell("echo one; printf 'two\\033[31m\\n' >&2; exit 3"), `it ended with exit code 3; it says: one / two`},
+		{shell("i=0; while [ $i -lt 500 ]; do echo line $i; i=$((i+1)); done; exit 1"), `ended with exit code 1; it says: ... line 490 / line 491`},
 		{shell("kill -9 $$"), "signal: killed"},
 		{Hook{Run: []string{"/no/such/command"}}, "the hook /no/such/command: it cannot be started"},
-		{Hook{}, "neither a command nor an address"},
+		{Hook{}, "no command and no address"},
 	} {
 		err := c.hook.Call(t.Context(), asked)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\033") {
@@ -178,7 +178,7 @@ func TestHookRequest(t *testing.T) {
 		want    string
 	}{
 		{secret + "/no?key=s3cret", 0, "/no: it answers 409 Conflict; it says: not yet"},
-		{server.URL + "/elsewhere", 0, "it answers 307, which leads to another address"},
+		{server.URL + "/elsewhere", 0, "it answers 307, a redirect"},
 		{server.URL + "/late", late, "it took longer than 200ms"},
 		{strings.Replace(closed.URL, "://", "://user:pass@", 1) + "/?key=s3cret", 0, "connection refused"},
 	} {

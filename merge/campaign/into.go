@@ -35,7 +35,7 @@ func (b *Book) findInto(ctx context.Context, j *job, doing string) error {
 	for _, address := range []string{j.was, j.to} {
 		_, plain := sqldb.ParseServer(address)
 		if !plain && strings.HasPrefix(address, "mysql:") { // a part of it may be the password
-			return fmt.Errorf("%s: the DSN of the world %q is not in a form beside which a database can be named: "+
+			return fmt.Errorf("%s: no new database can be named beside the world %q, because of the form of its DSN: "+
 				"want mysql:user:password@tcp(host:port)/database", b.file, j.Name())
 		}
 	}
@@ -43,10 +43,10 @@ func (b *Book) findInto(ctx context.Context, j *job, doing string) error {
 	j.into = merge.Database{Name: name, DSN: WithAccount(j.to, account)}
 	old, _, _ := sqldb.SplitDSN(now)
 	if kind, _, err := sqldb.SplitDSN(j.to); err != nil || kind != old {
-		return j.wrong(b.file, "is not of the kind of the first world's (%s): want one of the same kind", old)
+		return j.wrong(b.file, "is not of the same kind as the first world's (%s): want one that is", old)
 	}
 	if slices.Contains(j.Worlds, name) {
-		return j.wrong(b.file, "has the name of a world: want another one")
+		return j.wrong(b.file, "has the name of a world: want another name")
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func newOnes(file string, jobs []*job) error {
 				}
 			}
 			if j != other && Same(j.to, other.to) {
-				return j.wrong(file, "is that of the merge %q, too: want another name", other.Name())
+				return j.wrong(file, "is also that of the merge %q: want another name", other.Name())
 			}
 		}
 	}
@@ -94,8 +94,8 @@ func (r *runner) databasesFor(
 	case rec.New == plan.New.Name:
 		return merge.Database{Name: rec.New, DSN: WithAccount(rec.To, account)}, worlds, nil
 	}
-	return into, nil, fmt.Errorf("it makes %q, which the campaign file does not name now; if the world is there already, "+
-		"because its merge was opened and the state was lost, name its former database for it until the campaign is done with it",
+	return into, nil, fmt.Errorf("it makes %q, which is no longer in the campaign file; if the world is there already, "+
+		"because its merge was opened and the state was lost, give the world's former database until the campaign is done",
 		plan.New.Name)
 }
 

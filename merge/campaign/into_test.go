@@ -303,7 +303,7 @@ func TestIntoRefused(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, 3, 3, 3, 3)
 	for _, c := range []struct{ head, want string }{
-		{"into = 'mysql:tcp(127.0.0.1:1)/{first}_m{n}'", "is not of the kind of the first world's (sqlite)"},
+		{"into = 'mysql:tcp(127.0.0.1:1)/{first}_m{n}'", "is not of the same kind as the first world's (sqlite)"},
 		{"into = 'sqlite:" + p.dir + "/{first}.db'", "has the name of a world"},
 	} {
 		b := p.book(c.head, "w1 w2", "w3 w4")
@@ -314,7 +314,7 @@ func TestIntoRefused(t *testing.T) {
 	b := p.book("", "w1 w2", "w3 w4")
 	for into, want := range map[string]string{
 		"sqlite:" + p.dir + "/./w4.db": `"w1" is that of the world "w4": want one that does not exist, such as one with {n} in its name`,
-		"w9":                           `is that of the merge "w3", too`,
+		"w9":                           `is also that of the merge "w3"`,
 	} {
 		b.campaign.Merges[0].Into, b.campaign.Merges[1].Into = into, "sqlite:"+p.dir+"/w9.db"
 		if _, err := Plan(t.Context(), b, p.options()); err == nil || !strings.Contains(err.Error(), want) {
@@ -326,7 +326,7 @@ func TestIntoRefused(t *testing.T) {
 	lost.Databases = func(world string) (merge.Database, error) {
 		return merge.Database{Name: world, DSN: "mysql:root:hunter2@tcp(127.0.0.1:3306)"}, nil
 	}
-	if _, err := Plan(t.Context(), p.book("", "w1 w2"), lost); err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), `the DSN of the world "w1"`) {
+	if _, err := Plan(t.Context(), p.book("", "w1 w2"), lost); err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), `beside the world "w1"`) {
 		t.Errorf("got %v", err)
 	}
 	// A merge that has a plan for one database has none for another.
@@ -334,7 +334,7 @@ func TestIntoRefused(t *testing.T) {
 	planned(t, b, p.options())
 	b = p.book("into = '{first}_2026'", "w1 w2")
 	_, err := Apply(t.Context(), b, p.options())
-	if _, is := errors.AsType[*NotReadyError](err); !is || !strings.Contains(err.Error(), "makes another new database") {
+	if _, is := errors.AsType[*NotReadyError](err); !is || !strings.Contains(err.Error(), "makes a different new database") {
 		t.Errorf("got %v", err)
 	}
 	planned(t, b, p.options())

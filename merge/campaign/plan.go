@@ -48,13 +48,13 @@ func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 		var at *merge.Status
 		into, worlds, err := p.r.databasesFor(j, rec, plan)
 		if err != nil {
-			err = fmt.Errorf("there is a plan for other databases, %s: %w", p.r.book.PlanFile(j.Name()), err)
+			err = fmt.Errorf("%s is a plan for other databases: %w", p.r.book.PlanFile(j.Name()), err)
 		} else {
 			at, err = begunAlready(ctx, plan, into, worlds)
 		}
 		same := slices.Equal(namesOf(plan), j.Worlds) && j.fits(plan)
 		if at != nil && !same {
-			err = fmt.Errorf("the merge of %s has begun: write that into the campaign file and undo it, before you plan another one", printable.Names(namesOf(plan)))
+			err = fmt.Errorf("the merge of %s has begun: add it to the campaign file and undo it before you plan another one", printable.Names(namesOf(plan)))
 		}
 		if err != nil {
 			p.noPlan(ctx, j, err)
@@ -170,7 +170,7 @@ func (p *planner) make(ctx context.Context, _ *runner, j *job) ending {
 		kind, phase = KindRefused, Refused
 		problem = refused(plan.Refusals)
 		text = problem
-		const again = "Correct what blocks it, or take the merge out of the campaign; then plan again:"
+		const again = "Correct what blocks it, or remove the merge from the campaign; then plan again:"
 		advice = []string{again, p.r.opts.Command("plan", j.Name())}
 	}
 	p.r.update(j.Merge, kind, text, func(rec *record) {

@@ -43,7 +43,7 @@ func (r *runner) planOf(ctx context.Context, j *job) (*merge.Plan, error) {
 	recorded, unread := merge.RecordedPlan(ctx, j.into, rec.Plan)
 	switch {
 	case unread != nil && rec.begun():
-		return nil, fmt.Errorf("%w; the new database could not give it back: %w",
+		return nil, fmt.Errorf("%w; it could not be recovered from the new database: %w",
 			r.book.planGone(j.Name()), report.Plainly(unread))
 	case unread != nil, recorded == nil, !slices.Equal(namesOf(recorded), j.Worlds):
 		return nil, err
@@ -55,14 +55,14 @@ func (r *runner) planOf(ctx context.Context, j *job) (*merge.Plan, error) {
 	if err != nil {
 		was = "could not be read (" + plainly(err) + ")"
 	}
-	r.opts.Warn(fmt.Sprintf("the plan of the merge %s %s: %s is written again, as the new database has it on record",
+	r.opts.Warn(fmt.Sprintf("the plan of the merge %s %s: %s is written again from the record in the new database",
 		j.Name(), was, r.book.PlanFile(j.Name())))
 	return recorded, nil
 }
 
 // planGone is the error of a merge that has begun, or may have, and has no plan any more.
 func (b *Book) planGone(merge string) error {
-	return fmt.Errorf("its plan is missing: restore %s, without which the merge can be neither completed nor undone", b.PlanFile(merge))
+	return fmt.Errorf("its plan is missing: restore %s; without it the merge can be neither completed nor undone", b.PlanFile(merge))
 }
 
 // write writes a file in the folder of the plans: all of it, or none.

@@ -61,7 +61,7 @@ func lostPlan(t *testing.T, p *place) {
 	var notes []string
 	o := p.options()
 	o.Warn = func(text string) {
-		if strings.Contains(text, "on record") {
+		if strings.Contains(text, "from the record") {
 			notes = append(notes, text)
 		}
 	}

@@ -98,7 +98,7 @@ func (c *Campaign) read(s *strict.Section) {
 	s.Secret("into")
 	if into := s.Text("into", func(text string) string {
 		if !strings.Contains(text, IntoFirst) && text != "" {
-			return `is one database for all merges: want {first} in it, such as "{first}_2026" or "{first}_m{n}"`
+			return `is the same database for all merges: want {first} in it, such as "{first}_2026" or "{first}_m{n}"`
 		}
 		return intoProblem(text)
 	}); s.Has("into") {
@@ -156,7 +156,7 @@ func parseWindow(text string) (from, to time.Duration, problem string) {
 	case !ok || !ok1 || !ok2:
 		return 0, 0, "is no window: " + want
 	case to%(24*time.Hour) == from%(24*time.Hour) && to-from != 24*time.Hour:
-		return 0, 0, "is empty: " + want + ", or no window if any time will do"
+		return 0, 0, "is empty: " + want + ", or no window if any time is fine"
 	}
 	return from, to, ""
 }
@@ -176,7 +176,7 @@ func readMerge(s *strict.Section, in map[string]int) (m Merge) {
 	m.Worlds = s.Texts("worlds", worldName)
 	switch {
 	case !s.Has("worlds"):
-		s.Lacks("worlds", `want the names of the worlds that become one, the first of which keeps its keys and names, such as worlds = ["w1", "w2", "w3"]`)
+		s.Lacks("worlds", `want the names of the worlds to merge, beginning with the one that keeps its keys and names, such as worlds = ["w1", "w2", "w3"]`)
 	case len(m.Worlds) == 1:
 		s.Problem("worlds", "has one world: want two or more")
 	}
@@ -212,7 +212,7 @@ func worldName(s string) string {
 		return problem
 	}
 	if strings.ContainsFunc(s, unicode.IsSpace) || strings.ContainsAny(s, `:/\`) || s[0] == '-' {
-		return `is no name of a world: want that of a [[source]], without space, colon and slash, and no "-" in front`
+		return `is not a valid name of a world: want that of a [[source]], without spaces, colons and slashes, and not beginning with "-"`
 	}
 	return ""
 }
@@ -230,7 +230,7 @@ func readHook(s *strict.Section) (h Hook) {
 	s.Secret("run", "url")
 	h.On = s.OneOrMore("on", func(text string) string {
 		if !slices.Contains(Kinds, text) {
-			return fmt.Sprintf("has %q in it, which is not a kind of event%s: want some of %s", text, naming.Hint(text, Kinds), strings.Join(Kinds, ", "))
+			return fmt.Sprintf("contains %q, which is not a kind of event%s: want some of %s", text, naming.Hint(text, Kinds), strings.Join(Kinds, ", "))
 		}
 		return ""
 	})
@@ -253,7 +253,7 @@ func readHook(s *strict.Section) (h Hook) {
 	switch {
 	case s.Asked():
 	case s.Has("run") && s.Has("url"):
-		s.Problem("url", "and run are both there: want one of them")
+		s.Problem("url", "and run are both given: want one of them")
 	case !s.Has("run") && !s.Has("url"):
 		s.Lacks("run", `want the command, such as run = ["./merged.sh"], or url = "http://127.0.0.1:8080/merged"`)
 	}

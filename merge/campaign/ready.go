@@ -105,7 +105,7 @@ func fenceAll(ctx context.Context, c *Campaign, all []*job, now func() time.Time
 			return err
 		}
 		for _, world := range d.Worlds {
-			m := Message{Event: AskFenced, World: world, Text: "can no game server of the world be started?"}
+			m := Message{Event: AskFenced, World: world, Text: "are all game servers of the world prevented from starting?"}
 			if _, _, err := n.ask(ctx, d, m); err != nil {
 				return err
 			}
@@ -177,7 +177,7 @@ func (n *preflight) each(ctx context.Context, f func(ctx context.Context, i int)
 		}
 	})
 	if err := context.Cause(ctx); err != nil && !errors.Is(err, merge.ErrStopped) {
-		return &merge.StoppedError{Doing: "looking whether all is ready", Cause: err}
+		return &merge.StoppedError{Doing: "checking whether everything is ready", Cause: err}
 	}
 	return context.Cause(ctx)
 }
@@ -244,7 +244,7 @@ func (n *preflight) ask(ctx context.Context, d *job, m Message) (asked, yes bool
 		n.problem(d.Name(), m.World, "%s %v", map[string]string{
 			AskStopped:  "it is not stopped:",
 			AskBackedUp: "it has no backup:",
-			AskRoom:     "there is no room for the new database:",
+			AskRoom:     "there is not enough disk space for the new database:",
 			AskFenced:   "its game servers can be started:",
 		}[m.Event], err)
 	}
@@ -277,7 +277,7 @@ func (n *preflight) lookStopped(ctx context.Context, i int) error {
 		case n.campaign.Stopped == ByHand:
 			n.leave("stopped"+saidByHand, world)
 		default:
-			const want = `it keeps no registry, so it is not known whether its game is stopped: ` +
+			const want = `it has no registry, so it is unknown whether its game is stopped: ` +
 				`name a hook for %q, or stop it and write stopped = %q under [campaign]`
 			n.problem(d.Name(), world, want, AskStopped, ByHand)
 			stopped = false
@@ -302,8 +302,8 @@ func (n *preflight) lookBackup(ctx context.Context, i int) error {
 		case n.campaign.Backup == ByHand:
 			n.leave("backed up"+saidByHand, world)
 		default:
-			const want = `it is not known whether there is a backup: name a hook for %q, ` +
-				`or make one and write backup = %q under [campaign]`
+			const want = `it is unknown whether there is a backup: name a hook for %q, ` +
+				`or make a backup and write backup = %q under [campaign]`
 			n.problem(d.Name(), world, want, AskBackedUp, ByHand)
 		}
 	}
@@ -313,7 +313,7 @@ func (n *preflight) lookBackup(ctx context.Context, i int) error {
 func (n *preflight) lookRoom(ctx context.Context, i int) error {
 	d := n.all[i]
 	if n.campaign.Room == ByHand {
-		n.leave("room on the disk checked"+saidByHand, d.Name())
+		n.leave("disk space checked"+saidByHand, d.Name())
 		return nil
 	}
 	bytes, err := Room(ctx, d.databases)
@@ -344,9 +344,9 @@ func (n *preflight) lookRoom(ctx context.Context, i int) error {
 		n.mu.Unlock()
 	}
 	asked, _, err := n.ask(ctx, d, Message{Event: AskRoom, World: d.Name(), Bytes: bytes,
-		Text: "is there so much room where the new database is made?"})
+		Text: "is there enough disk space for the new database?"})
 	if err == nil && !known && !asked {
-		n.leave("room on the disk not checked, because the database is on another machine", d.Name())
+		n.leave("disk space not checked, because the database is on another machine", d.Name())
 	}
 	return err
 }

@@ -57,10 +57,10 @@ func TestReady(t *testing.T) {
 		for _, want := range []string{
 			"world w2 (merge w1): server 2 runs: ",
 			"stop it first",
-			"world w3: table \"players\": it has 0 rows, and had 3 when the plan was made: plan again",
+			"world w3: table \"players\": it has 0 rows, but had 3 when the plan was made: plan again",
 			"world w4 (merge w3): it has no backup: the hook /bin/sh: ",
-			"it ended with code 7; it says: the tape is full",
-			"world w3: there is no room for the new database: the hook",
+			"it ended with exit code 7; it says: the tape is full",
+			"world w3: there is not enough disk space for the new database: the hook",
 		} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%q is not in:\n%s", want, text)
@@ -92,10 +92,10 @@ func TestReadyUnknown(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Problem{
-		{Merge: "w1", World: "w1", Reason: `it is not known whether there is a backup: name a hook for "backed-up", or make one and write backup = "by hand" under [campaign]`},
-		{Merge: "w1", World: "w1", Reason: `it keeps no registry, so it is not known whether its game is stopped: name a hook for "stopped", or stop it and write stopped = "by hand" under [campaign]`},
-		{Merge: "w1", World: "w2", Reason: `it is not known whether there is a backup: name a hook for "backed-up", or make one and write backup = "by hand" under [campaign]`},
-		{Merge: "w1", World: "w2", Reason: `it keeps no registry, so it is not known whether its game is stopped: name a hook for "stopped", or stop it and write stopped = "by hand" under [campaign]`},
+		{Merge: "w1", World: "w1", Reason: `it has no registry, so it is unknown whether its game is stopped: name a hook for "stopped", or stop it and write stopped = "by hand" under [campaign]`},
+		{Merge: "w1", World: "w1", Reason: `it is unknown whether there is a backup: name a hook for "backed-up", or make a backup and write backup = "by hand" under [campaign]`},
+		{Merge: "w1", World: "w2", Reason: `it has no registry, so it is unknown whether its game is stopped: name a hook for "stopped", or stop it and write stopped = "by hand" under [campaign]`},
+		{Merge: "w1", World: "w2", Reason: `it is unknown whether there is a backup: name a hook for "backed-up", or make a backup and write backup = "by hand" under [campaign]`},
 	}
 	if diff := cmp.Diff(want, failed.Problems); diff != "" {
 		t.Error(diff)

@@ -159,7 +159,7 @@ func TestPauseAndSkip(t *testing.T) {
 	if got := phases(t, b); got != "w1 verified, w3 verified" || p.made("w1").players("") != 2003 {
 		t.Errorf("got %s", got)
 	}
-	if err := b.Skip(t.Context(), "w1"); err == nil || err.Error() != `the merge "w1" is verified already` {
+	if err := b.Skip(t.Context(), "w1"); err == nil || err.Error() != `the merge "w1" is already verified` {
 		t.Errorf("got %v", err)
 	}
 }
@@ -441,8 +441,8 @@ func TestHooksAreTold(t *testing.T) {
 // A merge that was skipped after it began is reported the same way if its worlds have no registry.
 func TestSkipBegun(t *testing.T) {
 	t.Parallel()
-	const want = "skipped by the operator after it began: its new database is not open; " +
-		"apply it by its name, or undo it, before a game server of its worlds is started"
+	const want = "skipped by the operator after it began; its new database is not open: " +
+		"apply it by name, or undo it, before you start a game server of its worlds"
 	p := newPlace(t, 3, 2000)
 	b := p.book("", "w1 w2")
 	planned(t, b, p.options())

@@ -115,7 +115,7 @@ func run(
 		return nil, err
 	}
 	if r.lost {
-		r.opts.Warn("the state of the campaign was lost, and with it which merges were skipped or undone: the next apply carries them out too, unless they are skipped again: " + r.opts.Command("skip", "WORLD"))
+		r.opts.Warn("the state of the campaign was lost, including which merges were skipped or undone: the next apply carries these out too, unless you skip them again: " + r.opts.Command("skip", "WORLD"))
 	}
 	r.rest.Go(func() { r.watch(context.WithoutCancel(ctx)) })
 	r.rest.Go(func() { r.notify(ctx) })
@@ -214,7 +214,7 @@ func (r *runner) begin(ctx context.Context) error {
 // fits returns an error if the file no longer has a merge that has begun.
 func (b *Book) fits(known map[string]*record) error {
 	for _, k := range b.missing(known) {
-		return &unfitError{fmt.Sprintf("%s: the merge of %s has begun, and the file has another one, or none, with that first world: write it again as it was, and undo it before you change it", b.file, printable.Names(k.Worlds))}
+		return &unfitError{fmt.Sprintf("%s: the merge of %s has begun, but the file has another one, or none, with that first world: restore its entry, and undo the merge before you change it", b.file, printable.Names(k.Worlds))}
 	}
 	return nil
 }

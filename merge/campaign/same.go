@@ -26,13 +26,13 @@ func (n *preflight) lookDistinct(ctx context.Context) error {
 		for _, t := range twins {
 			switch {
 			case t.Unclear == "":
-				n.problem(merges[t.B], t.B, "it is the same database as the world %q: a world can be in one merge of a campaign, once", t.A)
+				n.problem(merges[t.B], t.B, "it is the same database as the world %q: a world can be in a campaign only once", t.A)
 			case merges[t.A] != merges[t.B]: // else the plan says so, and may allow it
 				n.problem(merges[t.B], t.B, "it may be the same database as the world %q: %s", t.A, t.Unclear)
 			}
 		}
 		if ctx.Err() != nil {
-			return &merge.StoppedError{Doing: "looking whether all is ready", Cause: context.Cause(ctx)}
+			return &merge.StoppedError{Doing: "checking whether everything is ready", Cause: context.Cause(ctx)}
 		}
 	}
 	return nil

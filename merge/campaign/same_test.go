@@ -23,7 +23,7 @@ func TestOneDatabaseAtTwoAddresses(t *testing.T) {
 		t.Skip("the server of the tests is not at 127.0.0.1")
 	}
 	for last, want := range map[merge.Database]string{
-		alias: `world w4 (merge w3): it is the same database as the world "w2": a world can be in one merge of a campaign, once`,
+		alias: `world w4 (merge w3): it is the same database as the world "w2": a world can be in a campaign only once`,
 		{Name: "w4", DSN: strings.Replace(world("w4").DSN, "tcp(127.0.0.1:", "tcp(localhost:", 1)}: "",
 	} {
 		n := newPreflight(&Campaign{}, []*job{p.jobOf(w1, w2), p.jobOf(w3, last)}, time.Now)

@@ -159,7 +159,7 @@ func (l limits) next(waiting, running []*job, paused bool, now time.Time) (at in
 	switch {
 	case fits:
 	case !retry.IsZero():
-		why = fmt.Sprintf("until %s, then tries again what stopped", clock(retry))
+		why = fmt.Sprintf("until %s, then retries what stopped", clock(retry))
 	case l.Window != nil:
 		if !now.Before(opens) { // what is left takes too long for the rest of this window
 			opens, _ = l.Window.Next(closes)
@@ -195,6 +195,6 @@ func (l limits) tooLong(j *job) string {
 	if l.Window == nil || j.atMost <= l.Window.Length() {
 		return ""
 	}
-	return fmt.Sprintf("it is predicted to take up to %s, and the window %s is %s long: try the campaign (apply -try) to know better, or make the window wider",
+	return fmt.Sprintf("it is predicted to take up to %s, but the window %s is %s long: try the campaign (apply -try) for a better estimate, or widen the window",
 		j.atMost.Round(time.Minute), printable.Text(l.Window.String()), l.Window.Length())
 }

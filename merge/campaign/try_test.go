@@ -74,7 +74,7 @@ func TestTry(t *testing.T) {
 		must(t, second(Apply(t.Context(), b, p.trying())))
 		must(t, second(Plan(t.Context(), b, p.options())))
 		must(t, second(Verify(t.Context(), b, p.options())))
-		if _, err := Apply(t.Context(), b, p.options()); err == nil || !strings.Contains(err.Error(), "it was made by a rehearsal, which is never opened: drop it first: fleet undo") {
+		if _, err := Apply(t.Context(), b, p.options()); err == nil || !strings.Contains(err.Error(), "it was made by a rehearsal and can never be opened: drop it first: fleet undo") {
 			t.Errorf("apply: %v", err)
 		}
 		if err := b.Skip(t.Context(), "w1"); err == nil || !strings.Contains(err.Error(), "has the database of a rehearsal") {

@@ -80,10 +80,10 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 	}
 	switch {
 	case tried && (nothing || err == nil):
-		r.update(j.Merge, KindUndone, "what the rehearsal made was dropped", (*record).dropped)
+		r.update(j.Merge, KindUndone, "the database of the rehearsal was dropped", (*record).dropped)
 		return done
 	case already:
-		recordUndone(r, j, failure, "nothing of it was left", began, nil)
+		recordUndone(r, j, failure, "there was nothing to drop", began, nil)
 		return done
 	case errors.Is(err, merge.ErrNoMerge) && !rec.begun():
 		r.update(j.Merge, "", "", func(now *record) { now.idle(); now.Phase = rec.Phase })
@@ -128,7 +128,7 @@ func recordUndone(r *runner, j *job, failure, text string, began time.Time, repo
 			rec.Problem = ""
 		}
 		rec.Took += r.book.now().Sub(began).Seconds()
-		rec.Advice = []string{"To merge it after all, when the cause is fixed:", r.opts.Command("plan", j.Name()), r.opts.Command("apply", j.Name())}
+		rec.Advice = []string{"To merge it when the cause is fixed:", r.opts.Command("plan", j.Name()), r.opts.Command("apply", j.Name())}
 		rec.reported(reports)
 	})
 }

@@ -87,7 +87,7 @@ func prove(ctx context.Context, r *runner, j *job, plan *merge.Plan, options mer
 
 // recordProof records what the proof of a merge found that is in a state.
 func recordProof(r *runner, j *job, o *report.Outcome, reports []string, state merge.State) {
-	kind, phase, text := KindVerified, Verified, "every row is as it was planned"
+	kind, phase, text := KindVerified, Verified, "every row is as planned"
 	problem, advice := "", []string(nil)
 	switch o.Ending {
 	case report.NotVerified:

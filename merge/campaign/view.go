@@ -128,10 +128,10 @@ func (v *saying) say() {
 	case s.Doing != "":
 		v.running()
 	case s.Lost && looks:
-		v.set("NOT KNOWN", report.NotVerified, "the state of the campaign was lost; the databases and the plans know the merges that have begun")
+		v.set("NOT KNOWN", report.NotVerified, "the state of the campaign was lost; the databases and plans record which merges have begun")
 		v.Then("To find them:", v.Command("plan"))
 	case len(s.Missing) > 0:
-		v.set("NOT IN THE FILE", report.Refused, "%s begun and is not in %s as it was: see below; %s verified",
+		v.set("NOT IN THE FILE", report.Refused, "%s begun and changed in %s: see below; %s verified",
 			printable.Count(int64(len(s.Missing)), "merge has", "merges have"), v.File, c.of(c.Verified))
 	case v.Err != nil:
 		v.broken()
@@ -149,7 +149,7 @@ func (v *saying) say() {
 	case c.Finished():
 		v.done()
 	case c.begun > 0:
-		v.set("NOT COMPLETE", report.Stopped, "%s verified, and %d were begun and are not completed", c.of(c.Verified), c.begun)
+		v.set("NOT COMPLETE", report.Stopped, "%s verified; %d were begun but not completed", c.of(c.Verified), c.begun)
 		v.Then("To resume:", v.Command("apply"))
 	case c.undone == c.All:
 		v.set("UNDONE", report.NotVerified, "%s undone", c.of(c.undone))
@@ -169,7 +169,7 @@ func (v *saying) running() {
 	v.set(doings[s.Doing], report.Stopped, "%s; %s verified", printable.Count(int64(v.c.Active), "merge runs", "merges run"), v.c.of(v.c.Verified))
 	switch {
 	case s.Paused:
-		v.Word, v.Sentence = "PAUSED", "paused by the operator: merges that run wait between two batches, and no merge begins; "+v.Sentence
+		v.Word, v.Sentence = "PAUSED", "paused by the operator: running merges wait between two batches, and no new merge begins; "+v.Sentence
 	case s.Waits != "":
 		v.Word, v.Sentence = "WAITING", "waits "+s.Waits+"; "+v.Sentence
 	}
@@ -226,7 +226,7 @@ func (v *saying) someFailed() {
 	}
 	v.set("FAILED", report.Refused, "%s failed or refused: %s", c.of(c.Failed+c.Refused), verified)
 	if left := c.begun + c.Planned; left > 0 && v.Name == again {
-		v.Sentence += fmt.Sprintf("; %d were not begun any more, or not completed", left)
+		v.Sentence += fmt.Sprintf("; %d were not begun or not completed", left)
 		v.Then("To continue when it is fixed:", v.Command(again))
 	}
 }
@@ -291,7 +291,7 @@ func (v *saying) planned() {
 		text += fmt.Sprintf(", %d have begun or are done", begun)
 	}
 	if left := c.skipped + c.undone; left > 0 {
-		text += fmt.Sprintf(", %d are left out (plan them by their first worlds)", left)
+		text += fmt.Sprintf(", %d are left out (to plan these, give their first worlds)", left)
 	}
 	switch {
 	case c.Failed > 0 && c.found():
@@ -341,7 +341,7 @@ func (s *Status) startSections() []report.Section {
 		grants.Commands = append(grants.Commands, m.Grants...)
 	}
 	if len(start.Rows) > 0 {
-		start.Words = []string{"The other worlds of these merges end: do not start their game servers."}
+		start.Words = []string{"The other worlds of these merges no longer exist on their own: do not start their game servers."}
 	}
 	return []report.Section{start, grants}
 }
@@ -350,8 +350,8 @@ func (s *Status) startSections() []report.Section {
 func (s *Status) problemSections(t Telling) (all []report.Section) {
 	for i, m := range s.Missing {
 		all = append(all, report.Section{ID: fmt.Sprintf("missing-%d", i+1), Title: m.Name(), Words: []string{
-			fmt.Sprintf("the merge of %s has begun (%s), and the file has another one, or none, with that first world", printable.Names(m.Worlds), m.Phase)},
-			Steps: []report.Step{{Text: "Write it into the file again as it was. Then complete it, or undo it before you change it:",
+			fmt.Sprintf("the merge of %s has begun (%s), but the file has another one, or none, with that first world", printable.Names(m.Worlds), m.Phase)},
+			Steps: []report.Step{{Text: "Restore its entry in the file. Then complete the merge, or undo it before you change it:",
 				Commands: []string{t.Command("apply", m.Name()), t.Command("undo", m.Name())}}}})
 	}
 	for i, m := range s.Merges {

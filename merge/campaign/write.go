@@ -25,18 +25,18 @@ func (c *Campaign) WriteTo(w io.Writer) (int64, error) {
 	}
 	number := func(n int) string { return fmt.Sprint(n) }
 	line("name", printable.TOML(c.Name), "")
-	line("parallel", number(max(c.Parallel, 1)), "merges at a time, in all")
+	line("parallel", number(max(c.Parallel, 1)), "merges at a time in total")
 	if c.PerServer != 0 && c.PerServer != c.Parallel {
-		line("per_server", number(c.PerServer), "merges at a time that have a database on one server")
+		line("per_server", number(c.PerServer), "merges at a time on one database server")
 	}
 	if c.Window != nil {
-		line("window", printable.TOML(c.Window.String()), "no merge begins that is predicted to end later")
+		line("window", printable.TOML(c.Window.String()), "begins no merge predicted to end later")
 		line("zone", printable.TOML(c.Window.Zone.String()), "of the window")
 	}
 	into := cmp.Or(c.Into, DefaultInto)
 	line("into", printable.TOML(into), "the new database of a merge: {first} is its first world, {n} the next number")
 	line("continue", fmt.Sprint(c.Continue), "after a failure continue with the other merges; false: start no others")
-	line("retries", number(c.Retries), "how often a merge that stopped is tried again")
+	line("retries", number(c.Retries), "how often a merge that stopped is retried")
 	line("undo", fmt.Sprint(c.Undo), "undo a merge that failed permanently")
 	if len(c.Allow) > 0 {
 		line("allow", printable.TOMLList(c.Allow), "findings that do not block a merge")
@@ -47,7 +47,7 @@ func (c *Campaign) WriteTo(w io.Writer) (int64, error) {
 		}
 		line(key, value, comment)
 	}
-	b.WriteString("\n# To choose; without the # it holds.\n")
+	b.WriteString("\n# Options: remove the # to set one.\n")
 	if c.Backup != "" || len(c.HooksOn(AskBackedUp)) == 0 {
 		choice("backup", printable.TOML(ByHand), c.Backup != "", `each world has a backup; or a [[hook]] on "backed-up" says so`)
 	}
@@ -55,7 +55,7 @@ func (c *Campaign) WriteTo(w io.Writer) (int64, error) {
 		choice("stopped", printable.TOML(ByHand), c.Stopped != "", `worlds without a registry are stopped; or a [[hook]] on "stopped" says so`)
 	}
 	if c.Room != "" {
-		line("room", printable.TOML(c.Room), "the disks have room")
+		line("room", printable.TOML(c.Room), "the disks have enough space")
 	}
 	for _, m := range c.Merges {
 		b.WriteString("\n[[merge]]\n")

@@ -155,7 +155,7 @@ func (o *outlined) drift(model *outlined) (all []string) {
 	want := slices.DeleteFunc(slices.Clone(model.columns), in(o.columns))
 	for i, name := range have {
 		if name != want[i] {
-			return append(all, fmt.Sprintf("columns in another order: %s stands where %s should", name, want[i]))
+			return append(all, fmt.Sprintf("columns in another order: %s is in the place of %s", name, want[i]))
 		}
 	}
 	return all

@@ -214,7 +214,7 @@ type Given struct {
 // Hidden is a part of a catalogue that the account cannot see.
 type Hidden struct {
 	What HiddenPart
-	Why  string // for people: "they take the TRIGGER privilege to be seen"
+	Why  string // for people: "to see them takes the TRIGGER privilege"
 }
 
 // String names the hidden part and the reason.

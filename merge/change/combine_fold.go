@@ -70,7 +70,7 @@ func foldColumn(f rules.Formula, declared string, values []any) (v any, why stri
 		return values[len(values)-1], ""
 	case rules.FormulaSame:
 		if slices.ContainsFunc(values, func(v any) bool { return !world.Same(v, values[0]) }) {
-			return nil, "it has no formula, and its values differ"
+			return nil, "it has no formula, but its values differ"
 		}
 		return values[0], ""
 	}
@@ -88,7 +88,7 @@ func foldColumn(f rules.Formula, declared string, values []any) (v any, why stri
 	for _, v := range values[1:] {
 		order, ok := compareValues(declared, v, best)
 		if !ok {
-			return nil, "its values are of several kinds, so they have no largest"
+			return nil, "its values are of several types, so there is no largest one"
 		}
 		if f.Op == rules.FormulaMax && order > 0 || f.Op == rules.FormulaMin && order < 0 {
 			best = v
@@ -103,7 +103,7 @@ func foldSum(declared string, values []any) (any, string) {
 	for _, v := range values {
 		n, ok := t.Parse(v)
 		if !ok {
-			return nil, "a value is not a number that can be added exactly"
+			return nil, "a value cannot be added exactly"
 		}
 		sum.Add(sum, n)
 	}
@@ -129,12 +129,12 @@ func foldAppend(declared string, most int, values []any) (any, string) {
 		return nil, "a value is not a text"
 	}
 	if utf8.RuneCount(all) > most {
-		return nil, fmt.Sprintf("the texts together are longer than %d characters", most)
+		return nil, fmt.Sprintf("the combined text is longer than %d characters", most)
 	}
 	room := map[string]int{"tinytext": 1<<8 - 1, "text": 1<<16 - 1, "mediumtext": 1<<24 - 1}
 	name, _, _ := strings.Cut(strings.ToLower(declared), " ")
 	if bytes, limited := room[name]; limited && len(all) > bytes {
-		return nil, "the texts together do not fit into " + name
+		return nil, "the combined text does not fit into " + name
 	}
 	if _, is := values[0].([]byte); is {
 		return all, ""

@@ -73,7 +73,7 @@ func TestFoldMax(t *testing.T) {
 			high, why := foldColumn(rules.Formula{Op: rules.FormulaMax}, c.declared, values)
 			low, _ := foldColumn(rules.Formula{Op: rules.FormulaMin}, c.declared, values)
 			if !c.comparable {
-				if !strings.Contains(why, "several kinds") {
+				if !strings.Contains(why, "several types") {
 					t.Errorf("%s %v: %v, %s", c.declared, values, high, why)
 				}
 				continue

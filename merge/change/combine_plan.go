@@ -180,7 +180,7 @@ func (m *measuring) end() {
 		sum := &m.t.Combine.Sums[k]
 		sum.After = numericText(numericType(m.L.Types[i]), m.after[k])
 		if !sum.Conserved(sum.After) {
-			m.p.RefuseValues(m.t.Name, "the sum of %s would be %s after the merge, and differs from the sum over all worlds: another process writes to one of them", sum.Column, sum.After)
+			m.p.RefuseValues(m.t.Name, "the sum of %s would be %s after the merge, which differs from the sum over all worlds: another process is writing to one of them", sum.Column, sum.After)
 		}
 	}
 }

@@ -32,7 +32,7 @@ const rowsTogether = 250_000
 
 // proveCombine makes the proof of all tables that are combined.
 func proveCombine(ctx context.Context, p *Proving) error {
-	return p.Retry(ctx, "reading the tables that were combined", func(ctx context.Context) (err error) {
+	return p.Retry(ctx, "reading the combined tables", func(ctx context.Context) (err error) {
 		p.Proof.Combines, err = proofs(ctx, p.Run)
 		return err
 	})
@@ -252,7 +252,7 @@ func proveCombinedKeys(_ context.Context, p *Proving) error {
 	for _, c := range p.Proof.Combines {
 		images.Checked += c.Copied + c.Keys
 		if c.Verdict != verdict.Pass {
-			images.NoteWrong(max(c.Wrong, 1), "table %s, of which rows are combined", c.Table)
+			images.NoteWrong(max(c.Wrong, 1), "table %s, whose rows are combined", c.Table)
 		}
 		for _, s := range c.Sums {
 			if sums.Checked++; s.Verdict != verdict.Pass {

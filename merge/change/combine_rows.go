@@ -158,7 +158,7 @@ func lookUp(ctx context.Context, on *world.Connection, l *world.Layout, query fu
 			l.Tidy(row)
 			i, ok, err := places.Of(row)
 			if err == nil && !ok {
-				err = &CombineError{"", fmt.Sprintf("the key of row %s of %q is written differently in another database, although the two compare as equal: write both in the same way", l.KeyText(row), on.Name)}
+				err = &CombineError{"", fmt.Sprintf("the key of row %s of %q is written differently in another database, although both compare as equal: write them in the same way", l.KeyText(row), on.Name)}
 			}
 			if err == nil {
 				found[begin+i] = row

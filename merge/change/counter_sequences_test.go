@@ -71,7 +71,7 @@ func TestSequenceUndeclared(t *testing.T) {
 			next[r.Table] = r.Message + ": " + strings.Join(r.Next, "")
 		}
 	}
-	if want := `a sequence that counts chars.guid (DEFAULT), and is not declared: it would give out numbers that came with the merge: [[merge.counter]] at = "char_seq", to = "chars.guid"; or`; len(next) != 2 || !strings.HasPrefix(next["char_seq"], want) {
+	if want := `a sequence that counts chars.guid (DEFAULT), and is not declared: it would hand out numbers that merged rows have: [[merge.counter]] at = "char_seq", to = "chars.guid"; or`; len(next) != 2 || !strings.HasPrefix(next["char_seq"], want) {
 		t.Errorf("got %q", next)
 	}
 	o.Allow = []string{"table-skipped:item_seq", "table-skipped:char_seq"}
@@ -166,7 +166,7 @@ func TestSequenceElsewhere(t *testing.T) {
 	}
 	opts := worldtest.KeyOptions(func(o *rules.Options, _ *rules.Declarations) { o.Allow = []string{"key-counter:chars.guid"} })
 	p, err = planner.NewPlan(t.Context(), into, all, opts)
-	if err != nil || len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, "it names the database") {
+	if err != nil || len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, "it contains the name of the database") {
 		t.Errorf("allowed: %v, %v", p.Refusals, err)
 	}
 }

@@ -51,7 +51,7 @@ func counterKey(r *job.Run, c *plan.RowCounter) (where string, args []any, err e
 	}
 	l := r.Keys[c.Table]
 	if l == nil || l.Multiset() || len(l.Key) != len(args) {
-		return "", nil, fmt.Errorf("the key of table %q was changed after the merge was planned", c.Table)
+		return "", nil, fmt.Errorf("the key of table %q has changed since the merge was planned", c.Table)
 	}
 	return " WHERE " + l.Equal(1), l.Bound(args), nil
 }

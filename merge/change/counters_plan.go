@@ -28,11 +28,11 @@ func planCounters(ctx context.Context, p *Planning) error {
 		}
 		lacks, err := counterRows(ctx, first, &c, func(l *world.Layout, row []any, n keys.Integer, ok bool) error {
 			if !ok || n.Negative {
-				refuse("row %s: its column %s counts keys, and is not a number above 0", l.KeyText(row), c.Column)
+				refuse("row %s: its column %s counts keys but is not a number above 0", l.KeyText(row), c.Column)
 				return nil
 			}
 			if c.Most > 0 && c.Next > c.Most && n.Bits < c.Next {
-				refuse("row %s: its column %s counts keys, would be raised to %d, and ends at %d: give it a larger type in all databases, or raise max of its space", l.KeyText(row), c.Column, c.Next, c.Most)
+				refuse("row %s: its column %s counts keys and would be raised to %d, but ends at %d: give it a larger type in all databases, or raise max of its space", l.KeyText(row), c.Column, c.Next, c.Most)
 				return nil
 			}
 			key, err := world.EncodeKey(l.KeyOf(row))
@@ -56,7 +56,7 @@ func planCounters(ctx context.Context, p *Planning) error {
 func counterRows(ctx context.Context, s *world.World, c *verdict.RekeyedCounter, f func(l *world.Layout, row []any, n keys.Integer, ok bool) error) (lacks string, err error) {
 	t := s.Table(c.Table)
 	if t == nil || t.Key() == nil {
-		return "the table has no key to find its rows by", nil
+		return "the table has no key that identifies its rows", nil
 	}
 	l := world.NewLayout(s.Dialect, t)
 	at, on := slices.Index(l.Columns, c.Column), -1
@@ -81,10 +81,10 @@ func chooseSequence(p *Planning, c *verdict.RekeyedCounter, refuse func(format s
 	s := first.Known.Sequence(c.Table)
 	switch {
 	case s == nil:
-		refuse("the sequence does not exist any more")
+		refuse("the sequence no longer exists")
 		return
 	case s.Increment < 0 || s.Cycle || s.Next.Negative:
-		refuse("the sequence counts down, begins again at its end, or is below 0, so its numbers would collide with keys that come; make it one that only rises (ALTER SEQUENCE), then plan again")
+		refuse("the sequence counts down, begins again at its end, or is below 0, so its numbers would collide with copied keys; make it count upwards only (ALTER SEQUENCE), then plan again")
 		return
 	}
 	after := c.Next
@@ -94,7 +94,7 @@ func chooseSequence(p *Planning, c *verdict.RekeyedCounter, refuse func(format s
 	switch {
 	case after <= s.Next.Bits:
 	case s.Max.Less(keys.Integer{Bits: after}):
-		refuse("the sequence would be raised to %d, and ends at %s: ALTER SEQUENCE %s MAXVALUE, then plan again", after, s.Max, first.Dialect.Quote(s.Name))
+		refuse("the sequence would be raised to %d, but ends at %s: ALTER SEQUENCE %s MAXVALUE, then plan again", after, s.Max, first.Dialect.Quote(s.Name))
 	default:
 		p.Plan.Counters = append(p.Plan.Counters, plan.RowCounter{Table: c.Table, Before: s.Next.Bits, After: after})
 	}

@@ -17,7 +17,7 @@ func proveCounters(ctx context.Context, p *Proving) error {
 				continue
 			}
 			p.Findings = append(p.Findings, plan.Refusal{Source: p.New.Name, Table: t.Name, Reason: fmt.Sprintf(
-				"its counter is at %d, but the merge set it to %d: it would give numbers that a world has already given", is.AutoIncrement.Next, t.Counter.After)})
+				"its counter is at %d, but the merge set it to %d: it would hand out numbers that a world has already used", is.AutoIncrement.Next, t.Counter.After)})
 		}
 		return nil
 	})

@@ -49,7 +49,7 @@ func surpass(ctx context.Context, r *job.Run, w int, to *world.Connection) error
 			continue // it was not made yet, or was dropped
 		}
 		if err := raiseOne(ctx, r, to, &c); err != nil {
-			return fmt.Errorf("raising the counter %s of %q above what was given in %q: %w", c.Table, r.Worlds[0].Name, r.New.Name, err)
+			return fmt.Errorf("raising the counter %s of %q above the numbers used in %q: %w", c.Table, r.Worlds[0].Name, r.New.Name, err)
 		}
 	}
 	return nil
@@ -81,7 +81,7 @@ func raiseCounter(ctx context.Context, r *job.Run, w, to *world.Connection, tabl
 		return err
 	}
 	if err := job.SetCounter(ctx, to, table, column, next); err != nil {
-		return fmt.Errorf("raising the counter of table %q of %q above what was given in %q: %w", table, w.Name, r.New.Name, err)
+		return fmt.Errorf("raising the counter of table %q of %q above the numbers used in %q: %w", table, w.Name, r.New.Name, err)
 	}
 	return nil
 }

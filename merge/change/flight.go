@@ -43,7 +43,7 @@ func (f *Flight) Counts(ctx context.Context, all bool) error {
 			return err
 		}
 		if n != had {
-			f.Changed(f.Source.Name(), t.Name, "it has %s, and had %d when the plan was made", record.CountRows(n), had)
+			f.Changed(f.Source.Name(), t.Name, "it has %s, but had %d when the plan was made", record.CountRows(n), had)
 		}
 	}
 	return nil

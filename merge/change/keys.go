@@ -51,11 +51,11 @@ func keysTogether(ctx context.Context, f *Flight) error {
 			continue
 		}
 		if twice := now[s.Name].Twice; len(twice) > 0 {
-			f.Changed(f.Plan.Worlds[0].Name, s.By.Table, "values of %s occur more than once now, as that world compares: %s", s.By, strings.Join(twice, "; "))
+			f.Changed(f.Plan.Worlds[0].Name, s.By.Table, "values of %s now occur more than once, as that world compares: %s", s.By, strings.Join(twice, "; "))
 		}
 		for _, of := range s.Worlds {
 			if found := now[s.Name].Pairs[of.World]; !found.Equal(of.Matched) {
-				f.Changed(of.World, s.By.Table, "%s of the space %s by %s, and %s when the plan was made, or others: %s", printable.Count(int64(found.Len()), "key is matched", "keys are matched"),
+				f.Changed(of.World, s.By.Table, "%s of the space %s by %s, but the plan was made for %s, or for different ones: %s", printable.Count(int64(found.Len()), "key is matched", "keys are matched"),
 					s.Name, s.By, printable.Count(int64(of.Matched.Len()), "was", "were"), plan.FirstDifference(of.Matched, found))
 			}
 		}

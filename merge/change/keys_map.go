@@ -29,7 +29,7 @@ func MapFromPlan(file, space string) (*rules.MapFrom, error) {
 	case err != nil:
 		return nil, err
 	case len(p.Refusals) > 0:
-		return nil, fmt.Errorf("that plan is refused (%s): make one that can be carried out first", p.Refusals[0])
+		return nil, fmt.Errorf("that plan is refused (%s): first make one that can be carried out", p.Refusals[0])
 	case p.Rekey == nil:
 		return nil, errors.New("that plan gives no keys new values")
 	}

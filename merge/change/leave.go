@@ -79,7 +79,7 @@ func leaveReady(ctx context.Context, f *Flight) error {
 				return err
 			}
 			if n > 0 {
-				f.Changed(s.Name(), stays.Table, "%s would come, and none came when the plan was made", record.CountRows(n))
+				f.Changed(s.Name(), stays.Table, "%s would be copied, but none when the plan was made", record.CountRows(n))
 			}
 		}
 		if stays.Rows() == 0 {
@@ -94,7 +94,7 @@ func leaveReady(ctx context.Context, f *Flight) error {
 		}
 	}
 	return leaveConditions(ctx, f, func(said *verdict.Leave) {
-		f.Changed(s.Name(), said.Table, "the condition %q holds for other rows than when the plan was made", said.Where)
+		f.Changed(s.Name(), said.Table, "the condition %q selects different rows than when the plan was made", said.Where)
 	})
 }
 

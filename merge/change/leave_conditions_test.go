@@ -37,7 +37,7 @@ func TestBadConditions(t *testing.T) {
 			"level IN (SELECT i, i FROM n)":                    says,
 			"SUM(level) > 3":                                   says,
 			"level BETWEEN 1":                                  says,
-			"hero.level < 3 AND hero.lvl < 3":                  `"lvl" is no column of the tables of the condition`,
+			"hero.level < 3 AND hero.lvl < 3":                  `"lvl" is not a column of the tables in the condition`,
 			"level < RAND()":                                   "the function RAND is not allowed",
 			"level < RANDOM()":                                 "the function RANDOM is not allowed",
 			"level < UNIX_TIMESTAMP()":                         "UNIX_TIMESTAMP",
@@ -48,11 +48,11 @@ func TestBadConditions(t *testing.T) {
 			"BENCHMARK(9, 1) = 0":                              "the function BENCHMARK is not allowed",
 			"level < CURRENT_TIMESTAMP":                        "CURRENT_TIMESTAMP is not allowed",
 			"level < 3; DELETE FROM hero":                      `";" is not allowed`,
-			"level IN (DELETE FROM hero)":                      `"DELETE" is no column`,
+			"level IN (DELETE FROM hero)":                      `"DELETE" is not a column`,
 			"LOAD_EXTENSION('x') = 1":                          "the function LOAD_EXTENSION is not allowed",
-			"level IN (SELECT i FROM other.n)":                 "other.n names another database",
-			"level IN (SELECT i FROM nobody)":                  `"nobody" is no table of w0`,
-			"1 = 1 OR tag IN (SELECT name FROM sqlite_master)": `"sqlite_master" is no table of w0`,
+			"level IN (SELECT i FROM other.n)":                 "other.n is in another database",
+			"level IN (SELECT i FROM nobody)":                  `"nobody" is not a table of w0`,
+			"1 = 1 OR tag IN (SELECT name FROM sqlite_master)": `"sqlite_master" is not a table of w0`,
 		} {
 			_, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, conditioned(condition, 0))
 			if place := "leave hero in rules.toml:7: where: "; err == nil || !strings.Contains(err.Error(), place) || !strings.Contains(ofEither(err), want) {
@@ -77,7 +77,7 @@ func TestSlowCondition(t *testing.T) {
 		if len(said) == 0 || !strings.HasSuffix(<-said, " true true") {
 			t.Error("nothing said that the condition took long")
 		}
-		if want := "leave hero in rules.toml:7: where: w0 did not judge it, twice, within 1.2s: "; err == nil || !strings.Contains(ofEither(err), want) {
+		if want := "leave hero in rules.toml:7: where: w0 did not evaluate it, twice, within 1.2s: "; err == nil || !strings.Contains(ofEither(err), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)

@@ -159,7 +159,7 @@ func bestOf(ctx context.Context, worlds []*World, said *verdict.Leave) (cannot s
 		}
 		image, able := image(w, said.Table, said.Best.Of, nil)
 		if !able || err != nil {
-			return "what its values become cannot be told", err
+			return "its new values cannot be computed", err
 		}
 		quote := w.On.Dialect().Quote
 		key := s.RowKey()
@@ -167,7 +167,7 @@ func bestOf(ctx context.Context, worlds []*World, said *verdict.Leave) (cannot s
 		err = w.Rows(ctx, said.Table, columns, quote(said.Best.Of)+" IS NOT NULL", "", func(row []any) error {
 			of, isNumber := keys.ParseInteger(world.Printed(row[0]))
 			if !isNumber {
-				cannot = "its groups are not those of integers"
+				cannot = "its groups are not integers"
 			}
 			if !isNumber || none.HasInteger(of) {
 				return nil
@@ -196,7 +196,7 @@ func bestOf(ctx context.Context, worlds []*World, said *verdict.Leave) (cannot s
 		behind = append(behind, all[min(said.Best.Keep, len(all)):]...)
 	}
 	if cannot == "" && !ordered {
-		cannot = "its order is not of numbers, and not of times of one form"
+		cannot = "its order is neither numeric nor by times of a single form"
 	}
 	for _, c := range behind {
 		if cannot == "" {

@@ -29,9 +29,9 @@ func TestLeaveGroupsProved(t *testing.T) {
 			t.Fatalf("%s: %+v", proof.Verdict, proof.Findings)
 		}
 		for change, want := range map[string]string{
-			"UPDATE hero SET account = 8 WHERE guid = 2":             "the plan lacks 0, and it has 1 others", // nobody else's place
+			"UPDATE hero SET account = 8 WHERE guid = 2":             "and lists 1 others", // nobody else's place
 			"UPDATE hero SET account = 1, level = 35 WHERE guid = 5": "the plan lacks 1",
-			"UPDATE hero SET guild = NULL WHERE guid = 4":            "the plan lacks 1, and it has 0 others",
+			"UPDATE hero SET guild = NULL WHERE guid = 4":            "the plan lacks 1 rows",
 		} {
 			worldtest.Refill(t, all[1], worlds[1])
 			worldtest.Exec(t, worlds[1], change)
@@ -49,7 +49,7 @@ func TestLeaveGroupsFromPlan(t *testing.T) {
 		all := worldtest.KeyWorlds(t, e, 2, "CREATE TABLE hero (guid INTEGER NOT NULL PRIMARY KEY, account INTEGER NOT NULL, score DECIMAL(9,2) NOT NULL, seen DATETIME NOT NULL, name VARCHAR(9) NOT NULL)",
 			"INSERT INTO hero VALUES (1, 1, 9.5, '2026-01-01 00:00:00', 'a'), (2, 1, 10.25, '2026-01-02 00:00:00', 'b'), (3, 1, -3.5, '2025-01-02 00:00:00', 'c')")
 		for by, want := range map[string]string{"score desc": "[]", "seen desc": "[]",
-			"name desc": "[hero: best 1 of account by name desc: its order is not of numbers, and not of times of one form]"} {
+			"name desc": "[hero: best 1 of account by name desc: its order is neither numeric nor by times of a single form]"} {
 			opts := worldtest.KeyOptions(func(o *rules.Options, d *rules.Declarations) {
 				o.Rekey.Spaces = append(o.Rekey.Spaces, rules.Space{Keys: []string{"hero.guid"}})
 				d.Plain, d.Shared = append(d.Plain, "hero.score", "hero.seen", "hero.name"), append(d.Shared, "hero.account")
@@ -135,7 +135,7 @@ func TestLeaveNulls(t *testing.T) {
 			}
 		}
 		worldtest.PlanOf(t, e, all, opts)
-		if want := "rows that stay behind, as declared: w0: 1; w1: 1; w2: 1; rows that come since their condition is NULL: w0: 1; w1: 1; w2: 1"; said != want {
+		if want := "rows that stay behind, as declared: w0: 1; w1: 1; w2: 1; rows that are copied because their condition is NULL: w0: 1; w1: 1; w2: 1"; said != want {
 			t.Errorf("%q, want %q", said, want)
 		}
 	})
@@ -149,7 +149,7 @@ func TestLeaveLoggedIn(t *testing.T) {
 		const refused = `merge: apply refused: database "w1": table "hero": `
 		for change, want := range map[string]string{
 			"UPDATE hero SET account = 7 WHERE guid = 1": refused + `rows that stay behind are not the same as when the plan was made (1, and 1 then): plan again`,
-			"UPDATE hero SET level = 21 WHERE guid = 1":  refused + `rows that stay behind are not the same as when the plan was made (1, and 1 then): plan again; database "w1": table "hero": the condition "level < 20" holds for other rows than when the plan was made: plan again`,
+			"UPDATE hero SET level = 21 WHERE guid = 1":  refused + `rows that stay behind are not the same as when the plan was made (1, and 1 then): plan again; database "w1": table "hero": the condition "level < 20" selects different rows than when the plan was made: plan again`,
 		} {
 			worlds := worldtest.Clones(t, e, all)
 			worldtest.Exec(t, worlds[1], change)

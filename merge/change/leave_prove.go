@@ -55,7 +55,7 @@ func proveLeave(ctx context.Context, p *Proving) error {
 	if err != nil {
 		return err
 	}
-	return p.Retry(ctx, "what refers to rows that stay behind", func(ctx context.Context) error {
+	return p.Retry(ctx, "references to rows that stay behind", func(ctx context.Context) error {
 		return proveLeaveInNew(ctx, p)
 	})
 }
@@ -104,7 +104,7 @@ func proveConclude(ctx context.Context, w *World) error {
 			}
 		}
 		if missing := s.Keys.Len() - (int64(len(w.Found[s.Table])) - n); n > 0 || missing > 0 {
-			leaveWrong(w, s.Table, "of the rows that stay behind by the conditions and references, the plan lacks %d, and it has %d others", n, missing)
+			leaveWrong(w, s.Table, "the plan lacks %d rows that stay behind by the conditions and references, and lists %d others", n, missing)
 		}
 	}
 	return proveCount(ctx, w)
@@ -127,7 +127,7 @@ func proveCount(ctx context.Context, w *World) error {
 			return err
 		}
 		if n != s.Rows() {
-			leaveWrong(w, s.Table, "%d rows stay behind, and the plan has %d", n, s.Rows())
+			leaveWrong(w, s.Table, "%d rows stay behind, but the plan lists %d", n, s.Rows())
 		}
 	}
 	return nil

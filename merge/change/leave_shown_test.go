@@ -51,11 +51,11 @@ func TestLeaveShown(t *testing.T) {
 					{Why: "refers by mother to pet", Rows: 2, SuchAs: []string{"1", "7"}}, {Why: "refers by owner to hero", Rows: 4, SuchAs: []string{"2", "3", "4"}}}},
 				verdict.StayingTable{World: w, Table: "vault", Stay: 4, Why: []verdict.StayingWhy{{Why: "refers by guild to guild", Rows: 4}}})
 			want.Close = append(want.Close,
-				verdict.CloseRows{World: w, Table: "hero", Why: "all of where but level < 20", Rows: 2, SuchAs: []string{"3", "6"}},
-				verdict.CloseRows{World: w, Table: "hero", Why: "all of where but account BETWEEN 1 AND 8", Rows: 1, SuchAs: []string{"7"}},
+				verdict.CloseRows{World: w, Table: "hero", Why: "all of where except level < 20", Rows: 2, SuchAs: []string{"3", "6"}},
+				verdict.CloseRows{World: w, Table: "hero", Why: "all of where except account BETWEEN 1 AND 8", Rows: 1, SuchAs: []string{"7"}},
 				verdict.CloseRows{World: w, Table: "hero", Why: where + ": it is NULL", Rows: 1, SuchAs: []string{"4"}})
 		}
-		want.Close = append(want.Close, verdict.CloseRows{World: "w1", Table: "hero", Why: best + ": the last that come", Rows: 1, SuchAs: []string{"6"}})
+		want.Close = append(want.Close, verdict.CloseRows{World: "w1", Table: "hero", Why: best + ": the last rows that are copied", Rows: 1, SuchAs: []string{"6"}})
 		for _, w := range []string{"w0", "w1"} {
 			want.Cascades = append(want.Cascades, verdict.Cascade{World: w, Table: "hero", Key: "1", Why: where, Rows: 7,
 				Follow: []verdict.CascadeRows{{Table: "pet", Rows: 3}, {Table: "vault", Rows: 3}, {Table: "guild", Rows: 1}}})

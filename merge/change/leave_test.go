@@ -99,10 +99,10 @@ func TestLeaveChanged(t *testing.T) {
 		worldtest.MustApply(t, p, made, merged)
 		for change, want := range map[string]string{
 			"UPDATE hero SET account = 7 WHERE guid = 1": "rows that stay behind are not the same", // who logged in
-			"UPDATE hero SET level = 49 WHERE guid = 5":  "holds for other rows",                   // who came
-			"INSERT INTO vip VALUES (1)":                 "holds for other rows",                   // of a table that is not read
+			"UPDATE hero SET level = 49 WHERE guid = 5":  "selects different rows",                 // who came
+			"INSERT INTO vip VALUES (1)":                 "selects different rows",                 // of a table that is not read
 			"UPDATE spell SET spell = 3 WHERE spell = 8": "rows that stay behind are not the same", // of what follows
-			"INSERT INTO pet VALUES (9, 1, 'new')":       "1 row would come, and none came",
+			"INSERT INTO pet VALUES (9, 1, 'new')":       "1 row would be copied, but none when",
 			"INSERT INTO spell VALUES (1, 99)":           "rows that stay behind are not the same",
 			"DELETE FROM guild WHERE id = 1":             "rows that stay behind are not the same",
 		} {
@@ -119,7 +119,7 @@ func TestLeaveChanged(t *testing.T) {
 		}
 		for change, want := range map[string]string{
 			"INSERT INTO pet VALUES (9, 1, 'new')":      "the plan lacks 1",
-			"INSERT INTO spell VALUES (1, 99)":          "4 rows stay behind, and the plan has 3",
+			"INSERT INTO spell VALUES (1, 99)":          "4 rows stay behind, but the plan lists 3",
 			"UPDATE hero SET level = 49 WHERE guid = 5": "the plan lacks 1",
 			"DELETE FROM vip":                           "the plan lacks 1",
 			"INSERT INTO vip VALUES (1)":                "it has 1 others",
@@ -155,7 +155,7 @@ func TestLeaveSilent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprint(p.Refusals); len(p.Refusals) != 1 || !strings.Contains(got, "rows refer to rows of hero that stay behind, and it is not said what becomes of them: w0: 2; w1: 2; most refer to guid 1 of w0: 2 rows, guid 1 of w1: 2 rows") {
+		if got := fmt.Sprint(p.Refusals); len(p.Refusals) != 1 || !strings.Contains(got, "rows refer to rows of hero that stay behind, and no rule says what happens to them: w0: 2; w1: 2; most refer to guid 1 of w0: 2 rows, guid 1 of w1: 2 rows") {
 			t.Errorf("refused: %s", got)
 		}
 		worldtest.PlanOf(t, e, all, both("level = 40"))
@@ -181,15 +181,15 @@ func TestLeaveRefused(t *testing.T) {
 		})
 	}
 	for want, f := range map[string]func(o *rules.Options, d *rules.Declarations){
-		"log has no key in every world, by which the rows that stay": where("log", "n = 7"),
-		"no world has a table \"heros\"":                             where("heros", "1 = 1"),
-		"leave hero in rules.toml:7: where: \"lvl\" is no column": func(o *rules.Options, _ *rules.Declarations) {
+		"log does not have a key in every world, so the rows that stay": where("log", "n = 7"),
+		"no world has a table \"heros\"":                                where("heros", "1 = 1"),
+		"leave hero in rules.toml:7: where: \"lvl\" is not a column": func(o *rules.Options, _ *rules.Declarations) {
 			o.Leave = []rules.Leave{{Table: "hero", Where: "lvl < 3", File: "rules.toml", Line: 7}}
 		},
 		"leave hero in rules.toml:7: where: w0 says: ": func(o *rules.Options, _ *rules.Declarations) {
 			o.Leave = []rules.Leave{{Table: "hero", Where: "level < < 3", File: "rules.toml", Line: 7}}
 		},
-		"would not be with new values": func(o *rules.Options, d *rules.Declarations) {
+		"would differ with new values": func(o *rules.Options, d *rules.Declarations) {
 			where("bag", "id = 1")(o, d)
 			o.Tables = append(o.Tables, rules.TablePolicy{Tables: []string{"bag"}, Policy: rules.PolicySame})
 		},
@@ -200,15 +200,15 @@ func TestLeaveRefused(t *testing.T) {
 		"declared to refer to guild": func(o *rules.Options, _ *rules.Declarations) {
 			o.Leave = append(o.Leave, rules.Leave{Table: "guild", Fewer: &rules.Fewer{Of: "pet.owner", Than: 2}})
 		},
-		"whether one value of hero.tag is the same in all worlds": func(o *rules.Options, _ *rules.Declarations) {
+		"whether a value of hero.tag means the same in all worlds": func(o *rules.Options, _ *rules.Declarations) {
 			o.Leave = append(o.Leave, rules.Leave{Table: "hero", Best: &rules.Best{Of: "tag", Keep: 2, By: []string{"level"}}})
 		},
-		"so which one is to be cleared cannot be told": func(o *rules.Options, d *rules.Declarations) {
+		"so it is unclear which one to clear": func(o *rules.Options, d *rules.Declarations) {
 			where("spell", "spell = 7")(o, d)
 			d.References = append(d.References, rules.DeclaredReference{Table: "log", Columns: []string{"hero", "n"}, ToTable: "spell", ToColumns: []string{"guid", "spell"}, Gone: rules.GoneNone})
 			d.Plain = slices.DeleteFunc(d.Plain, func(s string) bool { return strings.HasPrefix(s, "log.") })
 		},
-		"spell is not the key by which rows of spell are told ((guid, spell))": func(o *rules.Options, d *rules.Declarations) {
+		"spell does not identify rows of spell ((guid, spell) does)": func(o *rules.Options, d *rules.Declarations) {
 			where("spell", "spell = 7")(o, d)
 			d.Plain = slices.DeleteFunc(d.Plain, func(s string) bool { return s == "log.n" })
 			d.References = append(d.References, rules.DeclaredReference{At: []string{"log.n"}, To: []string{"spell.spell"}})
@@ -217,7 +217,7 @@ func TestLeaveRefused(t *testing.T) {
 		`gone = "drop", and the keys are inside cells: none of these are followed`: inCells(rules.GoneDrop, "log.hero", "bits 0..31", "0"),
 		"no value of the keys inside its cells means no row: declare one":          inCells(rules.GoneNone, "log.hero", "bits 0..31"),
 		"new value 70000: does not fit into the bits 0..15":                        inCells(rules.GoneNone, "log.hero", "bits 0..15", "70000"),
-		"the column allows no NULL, and no value of it means no row":               func(o *rules.Options, d *rules.Declarations) { d.References[2].Gone = rules.GoneNone },
+		"the column allows no NULL, and none of its values means no row":          func(o *rules.Options, d *rules.Declarations) { d.References[2].Gone = rules.GoneNone },
 	} {
 		_, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, more(f))
 		if err == nil || !strings.Contains(ofEither(err), want) {
@@ -231,7 +231,7 @@ func TestLeaveRefused(t *testing.T) {
 		{func(o *rules.Options, d *rules.Declarations) {
 			where("heros", "1 = 1")(o, d)
 			where("hero", "lvl < 3")(o, d)
-		}, []string{"no world has a table \"heros\"", "\"lvl\" is no column"}},
+		}, []string{"no world has a table \"heros\"", "\"lvl\" is not a column"}},
 		{func(o *rules.Options, d *rules.Declarations) {
 			d.References[2].Gone = rules.GoneNone
 			o.Leave = append(o.Leave, rules.Leave{Table: "guild", Fewer: &rules.Fewer{Of: "hero.account", Than: 2}})
@@ -274,7 +274,7 @@ func TestLeaveTexts(t *testing.T) {
 			}
 		}
 		worldtest.Exec(t, all[1], "UPDATE fort SET clan = 'RED w1' WHERE id = 5")
-		const want = "fort.clan of w1: 1 row refers by texts that differ in case, accents or spaces from those that they name"
+		const want = "fort.clan of w1: 1 row refers by texts that differ in case, accents or spaces from those that they refer to"
 		if _, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, opts); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
@@ -314,16 +314,16 @@ func TestLeaveOtherKey(t *testing.T) {
 			o.Tables = append(o.Tables, rules.TablePolicy{Tables: []string{"fort"}, Policy: rules.PolicySkip})
 		})
 		for want, opts := range map[string]planner.PlanOptions{
-			"it is not said what becomes of them: w0: 1; w1: 1; most refer to name red w0 of w0: 1 row, name red w1 of w1: 1 row": options("", none),
-			"rows that come with the first world, since fort is skipped, refer to rows of clan that stay behind: w0: 1":           skipped,
+			"no rule says what happens to them: w0: 1; w1: 1; most refer to name red w0 of w0: 1 row, name red w1 of w1: 1 row": options("", none),
+			"the first world's rows of fort are copied (policy skip) and refer to rows of clan that stay behind: w0: 1":         skipped,
 		} {
 			if p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, opts); err != nil || len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, want) {
 				t.Errorf("%v, %+v: want %s", err, p, want)
 			}
 		}
 		for want, opts := range map[string]planner.PlanOptions{
-			"rows are told by id, and gone = \"none\" can be said of references to that key only": options(rules.GoneNone, none),
-			"of = \"fort.clan\" names another key of clan than that by which its rows are told (id)": options(rules.GoneDrop, func(o *rules.Options, _ *rules.Declarations) {
+			"id identifies the rows, and gone = \"none\" is only for references to that key": options(rules.GoneNone, none),
+			"of = \"fort.clan\" refers to a key of clan other than the one that identifies its rows (id)": options(rules.GoneDrop, func(o *rules.Options, _ *rules.Declarations) {
 				o.Leave = append(o.Leave, rules.Leave{Table: "clan", Fewer: &rules.Fewer{Of: "fort.clan", Than: 2}})
 			}),
 		} {
@@ -465,7 +465,7 @@ func TestLeaveFirstWorldSkipped(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := "rows that come with the first world, since log is skipped, refer to rows of hero that stay behind: w0: 1"
+			want := "the first world's rows of log are copied (policy skip) and refer to rows of hero that stay behind: w0: 1"
 			if got := fmt.Sprint(p.Refusals); strings.Contains(got, want) == plain || len(p.Refusals) > 0 == plain {
 				t.Errorf("plain %v: %s", plain, got)
 			}

@@ -71,7 +71,7 @@ func TestMapFromPlan(t *testing.T) {
 		options.Tables = []rules.TablePolicy{worldtest.Themes}
 		other := c2
 		other.Name = "s9"
-		if _, err := planner.NewPlan(t.Context(), into, []world.Database{c1, other}, planner.PlanOptions{Check: options}); err == nil || !strings.Contains(err.Error(), `has no world named "s9": both merges need the same worlds, by the same names`) {
+		if _, err := planner.NewPlan(t.Context(), into, []world.Database{c1, other}, planner.PlanOptions{Check: options}); err == nil || !strings.Contains(err.Error(), `has no world named "s9": both merges need the same worlds with the same names`) {
 			t.Error(err)
 		}
 		p := worldtest.MustPlan(t, into, worlds, planner.PlanOptions{Check: options})

@@ -138,7 +138,7 @@ func origins(t testing.TB, d world.Database, key int) string {
 	return strings.Join(all, ", ")
 }
 
-// What cannot be matched is refused with the place and the way out: a name that is there twice,
+// What cannot be matched is refused with the place and the way out: a name that is given twice,
 // other rows that now have one key, statements that contradict each other.
 func TestMatchRefused(t *testing.T) {
 	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
@@ -158,12 +158,12 @@ func TestMatchRefused(t *testing.T) {
 			{"twice in a source", []string{"INSERT INTO accounts VALUES (40, 'EVE', NULL, 0)"}, planner.PlanOptions{Check: worldtest.LoginRules(worldtest.Themes)},
 				`table "accounts": key-space: name: 1 value occurs more than once in one database, as the first world compares, so they do not identify the rows: "`},
 			{"settings of one account", []string{"INSERT INTO settings VALUES (9, 'x')"}, planner.PlanOptions{Check: worldtest.LoginRules()},
-				`table "settings": key-collision: account: 2 keys occur more than once, in 4 rows; account names rows of accounts.id that are matched (match), so that rows of several worlds have one key now: say how they are merged, [[merge.table]] tables = ["settings"], policy = "combine"`},
+				`table "settings": key-collision: account: 2 keys occur more than once, in 4 rows; account refers to rows of accounts.id that are matched (match), so rows of several worlds now share a key: say how they are merged, [[merge.table]] tables = ["settings"], policy = "combine"`},
 			{"bans of one account", []string{"UPDATE bans SET since = 49201 WHERE account = 5"}, planner.PlanOptions{Check: worldtest.LoginRules(worldtest.Themes)},
 				`table "bans": key-collision: (account, since): 1 key occurs more than once`},
 			{"pattern", nil, space(func(s *rules.Space) { s.Match = []string{"accounts.*"} }), `"accounts.*" is a pattern`},
-			{"other table", nil, space(func(s *rules.Space) { s.Match = []string{"characters.name"} }), "match: characters has no key of the space, which are accounts.id"},
-			{"no keys", nil, space(func(s *rules.Space) { s.Name, s.Keys = "accounts", nil }), "match: the space has no keys: want keys too, the key of accounts"},
+			{"other table", nil, space(func(s *rules.Space) { s.Match = []string{"characters.name"} }), "match: characters has no key of the space, whose keys are accounts.id"},
+			{"no keys", nil, space(func(s *rules.Space) { s.Name, s.Keys = "accounts", nil }), "match: the space has no keys: want also keys, with the key of accounts"},
 			{"two tables", nil, space(func(s *rules.Space) { s.Match = []string{"accounts.name", "characters.name"} }), "want columns of one table"},
 			{"the key", nil, space(func(s *rules.Space) { s.Match = []string{"accounts.id"} }), "is the key itself"},
 			{"keep", nil, space(func(s *rules.Space) { s.Keep = "<3" }), "a space has keep or match, not both"},

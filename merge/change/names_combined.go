@@ -72,7 +72,7 @@ func (p *renaming) nameJoined(n *plan.NamePolicy, all []joined, called map[rowOf
 			continue
 		case name == "" || none.Has([]byte(name)):
 			if len(p.followersOf(n)) > 0 {
-				p.RefuseValues(n.Table, "the row that is %q in %q has no %s in %q, so what names it there would name nothing: give it one", a.row.name, p.DBs[a.row.db].Name(), n.Column, p.DBs[a.into.db].Name())
+				p.RefuseValues(n.Table, "the row that is %q in %q has no %s in %q, so references to it would refer to no row: give it one", a.row.name, p.DBs[a.row.db].Name(), n.Column, p.DBs[a.into.db].Name())
 			}
 			continue
 		}

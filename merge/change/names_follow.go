@@ -116,7 +116,7 @@ func (p *renaming) follow(ctx context.Context, n *plan.NamePolicy, col *catalog.
 			found = append(found, rows...)
 		}
 		if len(found) > maxFollowing {
-			p.RefuseValues(f.Table, "%d rows would follow the new names by %s, and at most %d can", len(found), f.Column, maxFollowing)
+			p.RefuseValues(f.Table, "%d rows would follow the new names by %s, but at most %d can", len(found), f.Column, maxFollowing)
 			continue
 		}
 		if a, b := p.spelled(f, col, found); a != b {
@@ -143,7 +143,7 @@ func (p *renaming) twice(f *rules.NameReference) string {
 	if n < 2 || t == nil || t.Key() != nil {
 		return ""
 	}
-	return fmt.Sprintf("the table has no key, and its column %s has names of several kinds: give it a key, or leave the rows of the other worlds behind", f.Column)
+	return fmt.Sprintf("the table has no key, and its column %s has names of several kinds: give the table a key, or leave the rows of the other worlds behind", f.Column)
 }
 
 // spelled returns two ways in which rows of one world have a name in a column that is unique, alone or with others, and
@@ -213,7 +213,7 @@ func (p *renaming) followersIn(ctx context.Context, db int, f *rules.NameReferen
 				return nil, err
 			}
 			if h.joined && unique {
-				p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("the column %s has to be unique, alone or with others, and names %q, who is %q in another world, so that two rows might become the same: give that row of %s one name in both before the merge", f.Column, h.name, h.rename.New, f.To.Table)})
+				p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("the column %s must be unique, alone or with others, and refers to %q, who is %q in another world, so two rows might become equal: give that row of %s the same name in both before the merge", f.Column, h.name, h.rename.New, f.To.Table)})
 				return nil, nil
 			}
 			if model.Key() == nil {
@@ -229,7 +229,7 @@ func (p *renaming) followersIn(ctx context.Context, db int, f *rules.NameReferen
 	}
 	switch {
 	case unclear != nil:
-		p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("the column %s names %q, and several rows of %s have that name, as the first world compares: rename all but one of them before the merge", f.Column, unclear[0], f.To.Table)})
+		p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("the column %s refers to %q, but several rows of %s have that name, as the first world compares: rename all but one of them before the merge", f.Column, unclear[0], f.To.Table)})
 	case !copied && len(found) > 0:
 		p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("%d of its rows refer by the column %s to rows that get new names, but the table is not part of the merge: include it", len(found), f.Column)})
 		return nil, nil

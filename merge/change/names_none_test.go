@@ -36,7 +36,7 @@ func TestNamesNone(t *testing.T) {
 			}
 			return p
 		}
-		if p := planWith(nil, nil); !strings.Contains(fmt.Sprint(p.Refusals), `the column writer names ""`) {
+		if p := planWith(nil, nil); !strings.Contains(fmt.Sprint(p.Refusals), `the column writer refers to ""`) {
 			t.Errorf("without it: %v", p.Refusals)
 		}
 		for _, p := range []*plan.Plan{planWith([]string{""}, nil), planWith(nil, []string{""}), planWith([]string{""}, []string{""})} {
@@ -65,7 +65,7 @@ func TestNamesNone(t *testing.T) {
 			{Names: []plan.NamePolicy{{Table: "chars", Column: "name", None: []string{""}}}},
 			{Check: rules.Options{Uniques: []rules.DeclaredUnique{{Table: "chars", Columns: []string{"name"}, None: []string{""}}}}},
 		} {
-			if _, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), taken, o); !errors.Is(err, rules.ErrOptions) || !strings.Contains(err.Error(), `may have such a value in chars.name, but the UNIQUE index names of s1 allows only one`) {
+			if _, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), taken, o); !errors.Is(err, rules.ErrOptions) || !strings.Contains(err.Error(), `have such a value in chars.name, but the UNIQUE index names of s1 allows only one`) {
 				t.Errorf("%v", err)
 			}
 		}

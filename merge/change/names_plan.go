@@ -72,11 +72,11 @@ func renameAll(ctx context.Context, p *renaming) error {
 		case t == nil || t.Column(c.Column) == nil || t.Column(c.Key) == nil:
 			return rules.Unsuitable("%s: the first world has no table %q with the columns %q and %q", c.What(), c.Table, c.Column, c.Key)
 		case of == nil || len(of.Key()) != 1 || p.policy(c.OfTable, c.OfColumn) == nil:
-			return rules.Unsuitable("%s: %s.%s copies %s.%s: want a column of names, in a table whose key is one column", c.What(), c.Table, c.Column, c.OfTable, c.OfColumn)
+			return rules.Unsuitable("%s: %s.%s copies %s.%s: want a column of names in a table with a key of one column", c.What(), c.Table, c.Column, c.OfTable, c.OfColumn)
 		}
 		key, ofKey := t.Column(c.Key), of.Column(of.Key()[0])
 		if neverEqual(key.Kind, ofKey.Kind) {
-			return rules.Unsuitable("%s: %s.%s is %s and can never name a row of %s, whose key %s is %s: want the column that holds that key",
+			return rules.Unsuitable("%s: %s.%s is %s and can never refer to a row of %s, whose key %s is %s: want the column that holds that key",
 				c.What(), c.Table, c.Key, key.Type, c.OfTable, ofKey.Name, ofKey.Type)
 		}
 		if why := p.Resolved.Unfollowing(c.Table, c.Column); why != "" {
@@ -153,7 +153,7 @@ func (p *renaming) renameIn(ctx context.Context, n *plan.NamePolicy, t *catalog.
 		return err
 	}
 	if len(losers) > plan.MaxRenames {
-		p.RefuseValues(n.Table, "%d values of %s would be renamed, and at most %d can be", len(losers), n.Column, plan.MaxRenames)
+		p.RefuseValues(n.Table, "%d values of %s would be renamed, but at most %d can be", len(losers), n.Column, plan.MaxRenames)
 		return nil
 	}
 	if why := rules.Unnamable(p.DBs[0].Known.Engine, t.Column(n.Column), n.MaxLength); why != "" && len(losers) > 0 {
@@ -349,7 +349,7 @@ func (p *renaming) invent(ctx context.Context, n *plan.NamePolicy, col *catalog.
 	const rounds = 50
 	for round := 0; len(open) > 0; round++ {
 		if round == rounds {
-			p.RefuseValues(n.Table, "no free value for %s was found, for %q: choose another template", n.Column, rows[open[0]].name)
+			p.RefuseValues(n.Table, "found no free value of %s for %q: choose another template", n.Column, rows[open[0]].name)
 			return nil, nil
 		}
 		for _, i := range open {

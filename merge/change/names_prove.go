@@ -56,7 +56,7 @@ func compareNames(ctx context.Context, p *Proving) error {
 	}
 	if wrong > 0 {
 		p.Findings = append(p.Findings, plan.Refusal{Source: r.New.Name, Table: record.RenamesTable,
-			Reason: "this record of the new names of the merge was changed since: " + first + "; restore it from a backup, or write it again from the plan"})
+			Reason: "this record of the merge's new names was changed afterwards: " + first + "; restore it from a backup, or write it again from the plan"})
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func (p *renaming) unchangeable(n *plan.NamePolicy) string {
 func (p *renaming) set(n *plan.NamePolicy, row named, r plan.Rename) error {
 	for i, s := range n.Set {
 		if row.set[i] == nil {
-			p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: r.Source, Table: r.Table, Reason: fmt.Sprintf("row %s gets a new %s, and its column %s, which [[merge.name]] sets with it, holds NULL: give it a value", world.KeyText(r.Key), n.Column, s.Column)})
+			p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: r.Source, Table: r.Table, Reason: fmt.Sprintf("row %s gets a new %s, but its column %s, which [[merge.name]] sets with it, is NULL: give it a value", world.KeyText(r.Key), n.Column, s.Column)})
 			return nil
 		}
 		to := r

@@ -83,7 +83,7 @@ func TestNamesSetRefused(t *testing.T) {
 			want       string
 		}{
 			{"guid", "1", nil, "is part of the key"},
-			{"name", "x", nil, "is a name that [[merge.name]] changes itself"},
+			{"name", "x", nil, "is itself a name that [[merge.name]] changes"},
 			{"owner", "1", nil, "is part of the unique columns (owner, seen, guid)"},
 			{"at_logn", "1", nil, `table "chars" has no column "at_logn"`},
 			{"asked", "| 1", nil, "want a column of integers, or of texts for a constant"},
@@ -93,7 +93,7 @@ func TestNamesSetRefused(t *testing.T) {
 			{"at_login", "| 65536", nil, map[bool]string{true: "", false: "takes numbers from 0 to 65535, and not 65536"}[e.Name == "sqlite"]},
 			{"at_login", "-1", nil, map[bool]string{true: "", false: "takes numbers from 0 to 65535, and not -1"}[e.Name == "sqlite"]},
 			{"tiny", "-129", nil, map[bool]string{true: "", false: "takes numbers from -128 to 127, and not -129"}[e.Name == "sqlite"]},
-			{"tiny", "1", nil, "holds NULL"},
+			{"tiny", "1", nil, "is NULL"},
 			{"at_login", "| 1", func(o *planner.PlanOptions) {
 				o.Check.Rules[0].Shared = []string{"chars.at_login"}
 				o.Check.Rules[0].Plain = nil
@@ -104,7 +104,7 @@ func TestNamesSetRefused(t *testing.T) {
 			}, "is the condition of the reference seen → chars.guid when at_login is 0"},
 			{"at_login", "| 1", func(o *planner.PlanOptions) {
 				o.Names = append(o.Names, plan.NamePolicy{Table: "chars", Column: "asked", Set: o.Names[0].Set})
-			}, "is set by the [[merge.name]] of chars.name too"},
+			}, "is also set by the [[merge.name]] of chars.name"},
 		} {
 			o := worldtest.Flagging(c.column, c.to)
 			if c.more != nil {

@@ -211,7 +211,7 @@ func TestCopyKeyThatCannotMatch(t *testing.T) {
 		if err := plan("owner_id"); err != nil {
 			t.Error(err)
 		}
-		if err := plan("template"); !errors.Is(err, rules.ErrOptions) || !strings.Contains(err.Error(), "can never name a row of players, whose key id is") {
+		if err := plan("template"); !errors.Is(err, rules.ErrOptions) || !strings.Contains(err.Error(), "can never refer to a row of players, whose key id is") {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -252,7 +252,7 @@ func TestManyNames(t *testing.T) {
 // What a new name cannot be made for is refused, with the reason.
 func TestNamesInBytes(t *testing.T) {
 	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		types := map[string]string{"VARBINARY(24)": "", "TINYBLOB": "", "BINARY(24)": "fills names up with zero bytes"}
+		types := map[string]string{"VARBINARY(24)": "", "TINYBLOB": "", "BINARY(24)": "pads names with zero bytes"}
 		if e.Name == "sqlite" {
 			types = map[string]string{"VARBINARY(24)": "", "BINARY(24)": "does not say how many characters it holds: set max", "BLOB": ""}
 		}

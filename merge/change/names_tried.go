@@ -30,7 +30,7 @@ func tryNames(ctx context.Context, p *renaming) error {
 			}
 			for _, copied := range p.Plan.Copies {
 				if copied.Table == of.Name && slices.Contains(c.Columns, copied.Column) && p.renamesAny(copied.OfTable, copied.OfColumn) {
-					p.Refuse(plan.Refusal{Place: plan.PlaceValues, Table: of.Name, Code: verdict.CodeRefusedCheck, Reason: fmt.Sprintf("%s reads the column %s, which is renamed with %s.%s, and the new names cannot be tested against it: drop it for the time of the merge",
+					p.Refuse(plan.Refusal{Place: plan.PlaceValues, Table: of.Name, Code: verdict.CodeRefusedCheck, Reason: fmt.Sprintf("%s reads the column %s, which is renamed with %s.%s, and the new names cannot be tested against it: drop it during the merge",
 						ConditionName(c), copied.Column, copied.OfTable, copied.OfColumn)})
 				}
 			}

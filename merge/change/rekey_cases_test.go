@@ -136,7 +136,7 @@ func TestRekeyContradictions(t *testing.T) {
 	}{
 		{"a key of two spaces", func(o *rules.Options, d *rules.Declarations) {
 			o.Rekey.Spaces = append(o.Rekey.Spaces, space("more", "chars.guid"))
-		}, `chars.guid is a key of the space "chars.guid" too`},
+		}, `chars.guid is also a key of the space "chars.guid"`},
 		{"several keys without a name", func(o *rules.Options, d *rules.Declarations) {
 			o.Rekey.Spaces = []rules.Space{space("", "chars.guid", "items.id")}
 		}, "no name and 2 keys"},
@@ -180,7 +180,7 @@ func TestRekeyContradictions(t *testing.T) {
 		}, "dangling has"},
 		{"two kinds without a condition", func(o *rules.Options, d *rules.Declarations) {
 			d.References = append(d.References, rules.DeclaredReference{At: []string{"items.owner"}, To: []string{"items.id"}})
-		}, "both may cover a row"},
+		}, "both may cover the same row"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, worldtest.KeyOptions(tt.more))

@@ -110,7 +110,7 @@ func TestRekeyCellRefusals(t *testing.T) {
 			o.Rekey.Offsets = map[string]uint64{"w1": 5_000_000_000}
 		}, verdict.CodeKeySpace, "offset"},
 		{"0 may be nobody", "", func(o *rules.Options, d *rules.Declarations) { d.References[2].None = nil }, verdict.CodeKeyNobody, "may mean no row: 0"},
-		{"one key for two formats", "", func(o *rules.Options, d *rules.Declarations) { d.References[3].Format = "list sep=' ' every" }, verdict.CodeCellFormat, "is one of"},
+		{"one key for two formats", "", func(o *rules.Options, d *rules.Declarations) { d.References[3].Format = "list sep=' ' every" }, verdict.CodeCellFormat, "belongs to both"},
 		{"rows that no condition covers", "", func(o *rules.Options, d *rules.Declarations) { d.References[1].Others = "" }, verdict.CodeReferenceUndeclared, "card2"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

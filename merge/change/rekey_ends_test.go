@@ -114,7 +114,7 @@ func TestRekeyFullSpace(t *testing.T) {
 			auto = "INTEGER PRIMARY KEY AUTOINCREMENT"
 		}
 		all := worldtest.KeyWorlds(t, e, 2, "CREATE TABLE few (id "+auto+", tag VARCHAR(20))", "INSERT INTO few VALUES (1, 'w%d'), (200, 'w%d')")
-		for most, want := range map[uint64]string{400: "would continue at 401, and ends at 400, so the game could make no more rows", 401: "numbers left: 1; given by the worlds so far: 400", 799: "numbers left: 399;", 800: ""} {
+		for most, want := range map[uint64]string{400: "would continue at 401 but ends at 400, so the game could not create any more rows", 401: "numbers left: 1; used by the worlds so far: 400", 799: "numbers left: 399;", 800: ""} {
 			p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, worldtest.KeyOptions(func(o *rules.Options, d *rules.Declarations) {
 				o.Rekey.Spaces = append(o.Rekey.Spaces, rules.Space{Keys: []string{"few.id"}, Max: most})
 			}))

@@ -77,7 +77,7 @@ func TestRekey(t *testing.T) {
 		for _, c := range []struct{ source, table, want string }{
 			{"s1", "items", `a first world kept its keys`},
 			{"", "char", `has no record of keys of a table "char", only of chars, items, mail`},
-			{"s4", "chars", `has no record of keys of "s4" in the table "chars", only of s2, s3: name one of these as the WORLD`},
+			{"s4", "chars", `has no record of keys of "s4" in the table "chars", only of s2, s3: use one of these as the WORLD`},
 		} {
 			_, err := record.Whois(t.Context(), into, c.table, keys.Integer{Bits: 4})
 			if c.source != "" {

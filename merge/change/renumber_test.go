@@ -136,7 +136,7 @@ func TestRenumberRefused(t *testing.T) {
 			{"without it", "", func(o *planner.PlanOptions) { o.Check.Tables = nil }, []string{"unique-collision", "(account, place)"}},
 			{"too many", "", func(o *planner.PlanOptions) { o.Check.Tables[0].Max = new(int64(4)) }, []string{`renumber = "place" cannot resolve it: in s3 the row with the key "1" would exceed the largest value, 4`}},
 			{"free below", "UPDATE chars SET place = place + 10 WHERE account = 10", func(o *planner.PlanOptions) { o.Check.Tables[0].Max = new(int64(14)) },
-				[]string{`would exceed the largest value, 14: there are too many rows with its account from 10 on; smaller values are given only if from says the smallest, such as from = 0`}},
+				[]string{`would exceed the largest value, 14: there are too many rows with its account from 10 on; smaller values are used only if from allows them, such as from = 0`}},
 			{"its own", "DROP INDEX places ON chars; INSERT INTO chars VALUES (20, 13, 0, 'twice')", nil, []string{"s1 itself has several rows with the same value, such as 0"}},
 			{"a reference", "CREATE TABLE quick (id INTEGER NOT NULL PRIMARY KEY, place INTEGER)", func(o *planner.PlanOptions) {
 				o.Check.Rules[0].References = []rules.DeclaredReference{{At: []string{"quick.place"}, To: []string{"chars.place"}}}

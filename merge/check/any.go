@@ -172,9 +172,9 @@ func (p *anyPass) judge(class keyClass, v []byte) (kind int, wrong bool) {
 			case set.Gap != "":
 				p.gap = set.Gap
 			case c.Class != class || class == textClass:
-				p.gap = "a column that names keys of several tables is compared only if it and these keys are all integers or all bytes"
+				p.gap = "a column that refers to several tables is compared only if it and their keys are all integers or all bytes"
 			case !sure:
-				p.gap = "the keys of " + c.String() + " are too many, and too far apart, to look them up"
+				p.gap = "the keys of " + c.String() + " are too many and too far apart to look up"
 			case has && db == p.db:
 				own = true
 			case has:

@@ -81,7 +81,7 @@ func (r *run) establish(ctx context.Context, with With) error {
 		return err
 	}
 	for _, report := range with.Quick {
-		report(r.Report("the keys are not read yet"))
+		report(r.Report("the keys have not been read yet"))
 	}
 	if err := r.readAll(ctx); err != nil {
 		return err

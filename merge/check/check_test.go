@@ -261,18 +261,18 @@ func TestGaps(t *testing.T) {
 		"no registry": {
 			func(b *mergetest.Database) { b.Registry = nil },
 			map[string]string{
-				"server-conflict||": "keeps no registry of servers", "world-cloned||": "keeps no registry of servers",
-				"world-merged||": "keeps no registry of servers", "server-unlisted|items|id": "keeps no registry of servers",
-				"id-above-mark|members|player": "keeps no registry of servers",
+				"server-conflict||": "has no registry of server numbers", "world-cloned||": "has no registry of server numbers",
+				"world-merged||": "has no registry of server numbers", "server-unlisted|items|id": "has no registry of server numbers",
+				"id-above-mark|members|player": "has no registry of server numbers",
 			},
 		},
 		"empty registry": {
 			func(b *mergetest.Database) { b.Registry = []catalog.Server{}; b.Rows = nil },
-			map[string]string{"server-conflict||": "its registry lists no server"},
+			map[string]string{"server-conflict||": "its registry lists no server number"},
 		},
 		"no world": {
 			func(b *mergetest.Database) { b.Registry[0].World = "" },
-			map[string]string{"world-cloned||": "its registry does not tell the world of server 2"},
+			map[string]string{"world-cloned||": "its registry does not say to which world server number 2 belongs"},
 		},
 		"no clock": {
 			func(b *mergetest.Database) { b.Schema.Now = time.Time{} },

@@ -89,7 +89,7 @@ func (r *spaceReader) findCounters(ctx context.Context, chosen *verdict.Rekeying
 		for i := range model.Columns {
 			at := rules.ColumnName{Table: table, Column: model.Columns[i].Name}
 			if model.AutoIncrement != nil && model.AutoIncrement.Column == at.Column {
-				continue // the database counts it up: it is a key itself
+				continue // the database numbers it: it is a key itself
 			}
 			_, counted := r.moving.Counted(at)
 			if model.Columns[i].Kind == catalog.KindInteger && r.moving.Columns[at] == nil && r.Facts.Declared.Role(table, at.Column).Kind == rules.RoleOpen && !rules.ForeignKey(r.Facts.Resolved, table, at.Column) && !counted {
@@ -174,19 +174,19 @@ func judgeCounters(f *Facts, seen []seenCounter) (results []verdict.Result) {
 		}
 		results = append(results, verdict.Result{
 			Code: verdict.CodeKeyCounter, Table: c.Table, Subject: c.Column, Columns: []string{c.Column},
-			Message: "holds the largest key of " + catalog.Enumerated(spaces) + ", or a number above it, which the new keys would pass",
-			Gaps:    []verdict.Gap{{Reason: "if it counts these keys, it would give out numbers that came with the merge"}},
+			Message: "holds the largest key of " + catalog.Enumerated(spaces) + ", or a larger number, which the new keys would exceed",
+			Gaps:    []verdict.Gap{{Reason: "if it counts these keys, it would hand out numbers that merged rows have"}},
 			Next:    []string{fmt.Sprintf("[[merge.counter]] at = %s, to = %s; or declare it plain", at, printable.TOML(spaces[0]))},
 		})
 		if whens, _ := f.Moving.Counted(c.ColumnName); len(whens) > 0 {
 			last := &results[len(results)-1]
 			last.Message += ", in rows that no when of its [[merge.counter]] covers"
-			last.Next = []string{fmt.Sprintf("[[merge.counter]] at = %s, to = %s, when = {...} for these rows; or others = %q in one that is there", at, printable.TOML(spaces[0]), rules.OthersPlain)}
+			last.Next = []string{fmt.Sprintf("[[merge.counter]] at = %s, to = %s, when = {...} for these rows; or others = %q in an existing one", at, printable.TOML(spaces[0]), rules.OthersPlain)}
 		}
 	}
 	results = append(results, countedElsewhere(f)...)
 	for _, c := range f.Moving.Counters {
-		becomes, why := "copied", "the counters of the other worlds would be added as rows, and the first world's would continue to count"
+		becomes, why := "copied", "the counters of the other worlds would be added as rows, and only the first world's would be used"
 		switch {
 		case f.Reset[c.Table]:
 			becomes, why = "emptied", "the counter would be lost, and the game would count from the start"
@@ -197,7 +197,7 @@ func judgeCounters(f *Facts, seen []seenCounter) (results []verdict.Result) {
 			Code: verdict.CodeKeyCounter, Table: c.Table, Subject: c.Column, Columns: []string{c.Column},
 			Message: "a counter whose table is " + becomes, Gaps: []verdict.Gap{{Reason: why}},
 			Next: []string{fmt.Sprintf("[[merge.table]] tables = [%s], policy = \"skip\": "+
-				"the first world's counters come, and are raised", printable.TOML(c.Table))},
+				"the first world's counters are copied and raised", printable.TOML(c.Table))},
 		})
 	}
 	return results
@@ -225,14 +225,14 @@ func JudgeSequence(m *rules.Moving, f *Facts, r *verdict.Result) (kept bool) {
 		return false
 	}
 	space := "..."
-	r.Message = "a sequence, and no rule says which keys it counts: if they get new values, it would give out numbers that came with the merge"
+	r.Message = "a sequence, and no rule says which keys it counts: if they get new values, it would hand out numbers that merged rows have"
 	for _, at := range m.InOrder() {
 		_, model := f.ModelOf(at.Table)
 		if model == nil {
 			continue
 		}
 		if c := model.Column(at.Column); c != nil && m.Columns[at].Key && c.SequenceOf() == r.Table {
-			r.Message = fmt.Sprintf("a sequence that counts %s (DEFAULT), and is not declared: it would give out numbers that came with the merge", at)
+			r.Message = fmt.Sprintf("a sequence that counts %s (DEFAULT), and is not declared: it would hand out numbers that merged rows have", at)
 			space = m.Columns[at].Cases[0].Space.Name
 			break
 		}
@@ -255,7 +255,7 @@ func countedElsewhere(f *Facts) (results []verdict.Result) {
 		results = append(results, verdict.Result{
 			Code: verdict.CodeKeyCounter, Table: at.Table, Subject: at.Column, Columns: []string{at.Column},
 			Message: fmt.Sprintf("counted by a sequence that is not in this database: DEFAULT %s", *c.Default),
-			Gaps:    []verdict.Gap{{Reason: "it is not raised, and would give out numbers that came with the merge"}},
+			Gaps:    []verdict.Gap{{Reason: "it is not raised, and would hand out numbers that merged rows have"}},
 			Next:    []string{fmt.Sprintf("raise it by hand above the new keys, as the plan shows them, and -allow %s", verdict.AllowIn(verdict.CodeKeyCounter, at.Table)+"."+catalog.SQLName(at.Column))},
 		})
 	}

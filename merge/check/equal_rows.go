@@ -40,7 +40,7 @@ func EqualRows(ctx context.Context, scans []SourceScan, columns int) iter.Seq2[[
 		streams := make([]*stream.Stream, len(scans))
 		for i, s := range scans {
 			if n := len(s.Scan.Order); columns < 1 || n < columns || n != len(scans[0].Scan.Order) {
-				yield(nil, fmt.Errorf("merge: the scan of %q orders by %d columns, of which %d are to be compared; want the same number in every scan", s.Source.Name(), n, columns))
+				yield(nil, fmt.Errorf("merge: the scan of %q orders by %d columns and compares %d of them; want the same number in every scan", s.Source.Name(), n, columns))
 				return
 			}
 			streams[i] = &stream.Stream{DB: &rules.Database{Opened: s.Source, Name: s.Source.Name()}, Scan: s.Scan}

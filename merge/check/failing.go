@@ -42,7 +42,7 @@ func Takes(ctx context.Context, db *rules.Database, table, column string) ([]cat
 	}
 	conditions, err := source.Takes(ctx, table, column)
 	if err != nil {
-		return nil, &catalog.ReadError{World: db.Name, Table: table, Doing: "what a column takes", Err: err}
+		return nil, &catalog.ReadError{World: db.Name, Table: table, Doing: "what a column accepts", Err: err}
 	}
 	return conditions, nil
 }

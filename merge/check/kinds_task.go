@@ -72,7 +72,7 @@ func counted(f *Facts) (all []rules.ColumnName) {
 // result says that a declared reference names two kinds of things.
 func result(s *Split, table string, ref *rules.Ref) verdict.Result {
 	result := verdict.Result{Code: verdict.CodeReferenceTwoKinds, Table: table, Subject: ref.Subject(), Columns: ref.Columns, Message: s.Evidence, Rows: s.Covered}
-	result.Gaps = []verdict.Gap{{Reason: "these rows would get new values, or keep them, as if they named such a key"}}
+	result.Gaps = []verdict.Gap{{Reason: "these rows would get new values, or keep them, as if they referred to such a key"}}
 	declared := rules.DeclaredReference{To: []string{ReferenceTarget(ref)}, At: []string{rules.Place(table, ref.Columns[0])}, None: ref.Declared.None, When: s.When()}
 	all, rest := s.References(declared)
 	result.Next = []string{"instead of what is declared: " + verdict.ReferenceLine(declared)}
@@ -80,7 +80,7 @@ func result(s *Split, table string, ref *rules.Ref) verdict.Result {
 		result.Next = append(result.Next, verdict.ReferenceLine(r))
 	}
 	if len(rest) > 0 {
-		result.Next = append(result.Next, fmt.Sprintf("for rows in which %s is %s: another [[check.reference]]; or, if they name nothing, others = \"plain\" in one of these; mergecheck -explain %s shows which keys the values match",
+		result.Next = append(result.Next, fmt.Sprintf("for rows in which %s is %s: another [[check.reference]]; or, if they refer to nothing, others = \"plain\" in one of these; mergecheck -explain %s shows which keys the values match",
 			s.By, catalog.Enumerated(rest), declared.At[0]))
 	}
 	return result

@@ -104,7 +104,7 @@ func judgeLeave(f *Facts, leaving *leave.Leaving, s *leave.Judged) verdict.Resul
 	}
 	result.Message = "rows that stay behind, as declared: " + catalog.Few(parts)
 	if len(nulls) > 0 {
-		result.Message += "; rows that come since their condition is NULL: " + catalog.Few(nulls)
+		result.Message += "; rows that are copied because their condition is NULL: " + catalog.Few(nulls)
 	}
 	return result
 }
@@ -123,26 +123,26 @@ func judgeBlocking(b *leave.Blocking) verdict.Result {
 		}
 	}
 	result.Rows = result.Count
-	result.Message = fmt.Sprintf("rows refer to rows of %s that stay behind, and it is not said what becomes of them: %s; most refer to %s", b.To, catalog.Few(parts), strings.Join(largest, ", "))
+	result.Message = fmt.Sprintf("rows refer to rows of %s that stay behind, and no rule says what happens to them: %s; most refer to %s", b.To, catalog.Few(parts), strings.Join(largest, ", "))
 	if b.Ref.Cells != nil {
 		result.Message = fmt.Sprintf("rows refer inside cells to rows of %s that stay behind: %s; most refer to %s", b.To,
 			catalog.Few(parts), strings.Join(largest, ", "))
-		result.Next = []string{fmt.Sprintf("keys inside cells are not followed: let these rows of %s stay behind "+
-			"by a where of their own, or let those of %s come", b.Table, b.To)}
+		result.Next = []string{fmt.Sprintf("keys inside cells are not followed: leave these rows of %s behind "+
+			"with a where of their own, or copy those of %s", b.Table, b.To)}
 		if b.Ref.Clearable() {
-			result.Next[0] += fmt.Sprintf("; or say gone = %q in the [[check.reference]] of %s, whose none is what they become", rules.GoneNone,
+			result.Next[0] += fmt.Sprintf("; or set gone = %q in the [[check.reference]] of %s, whose none replaces them", rules.GoneNone,
 				rules.Place(b.Table, b.Column))
 		}
 		return result
 	}
 	if b.Apart {
-		result.Message = fmt.Sprintf("rows that come with the first world, since %s is skipped, refer to rows of %s that stay behind: %s",
+		result.Message = fmt.Sprintf("the first world's rows of %s are copied (policy skip) and refer to rows of %s that stay behind: %s",
 			b.Table, b.To, catalog.Few(parts))
-		result.Next = []string{fmt.Sprintf("[[merge.table]] tables = [%s], policy = %q; or clear them in %s before the plan; or, if they may lead nowhere, plain = [%s]",
+		result.Next = []string{fmt.Sprintf("[[merge.table]] tables = [%s], policy = %q; or clear them in %s before the plan; or, if they may refer to no row, plain = [%s]",
 			printable.TOML(b.Table), rules.PolicyReset, b.Worlds[0].World, printable.TOML(rules.Place(b.Table, b.Column)))}
 		return result
 	}
-	result.Next = []string{fmt.Sprintf("[[check.reference]] at = [%s], to = %s, gone = %q if they stay behind too, or gone = %q if they come without the reference",
+	result.Next = []string{fmt.Sprintf("[[check.reference]] at = [%s], to = %s, gone = %q if they stay behind too, or gone = %q if they are copied without the reference",
 		printable.TOML(rules.Place(b.Table, b.Column)), printable.TOML(rules.Place(b.To, b.ToColumn)), rules.GoneDrop,
 		rules.GoneNone)}
 	return result

@@ -267,7 +267,7 @@ func (k *Rekeyed) Shift(db *rules.Database, table, column string) (*keys.Shift, 
 	case !moves:
 		return nil, nil
 	case !plain || k.Bent[m] && k.Pairs[space][db].Len() == 0: // where keys are matched, the rows are sorted again
-		return nil, &catalog.UnsupportedError{Column: column, Reason: "only some of its values move, so its rows are read in another order than they will have"}
+		return nil, &catalog.UnsupportedError{Column: column, Reason: "only some of its values move, so its rows are not read in their new order"}
 	default:
 		return k.ShiftOf(space, db, stay), nil
 	}

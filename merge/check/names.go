@@ -58,7 +58,7 @@ func (r OpenReader) readNames(ctx context.Context, c Candidate) error {
 	})
 	gap := ""
 	if unsupported, ok := errors.AsType[*catalog.UnsupportedError](err); ok {
-		gap, err = "the names to be changed are not known: "+unsupported.Error(), nil
+		gap, err = "the names to change are not known: "+unsupported.Error(), nil
 	}
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (r OpenReader) readNames(ctx context.Context, c Candidate) error {
 	for _, set := range sets {
 		for _, h := range []*hashes{set.hashes, set.words, set.twice, set.twiceWords} {
 			if h.Finish(); h.sparse {
-				gap = "there are too many names to be changed to look them up"
+				gap = "there are too many changed names to look up"
 			}
 		}
 	}

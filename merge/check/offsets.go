@@ -89,7 +89,7 @@ func (f chooser) offsets() (*Rekeyed, Outcome) {
 					continue
 				}
 				o.Add(Found(verdict.Result{Code: verdict.CodeKeySpace, Table: at.Table, Subject: at.Column, Columns: []string{at.Column}, Count: 1,
-					Message: fmt.Sprintf("it names keys of %q and of %q, which get different offsets: declare them as one space", first.Space.Name, other.Space.Name)}))
+					Message: fmt.Sprintf("it refers to keys of %q and of %q, which get different offsets: declare them as one space", first.Space.Name, other.Space.Name)}))
 				return nil, o
 			}
 		}
@@ -136,12 +136,12 @@ func (f chooser) noRoom(s *rules.KeySpace, narrow *keys.Narrow) verdict.Result {
 	r := verdict.Result{Code: verdict.CodeKeySpace, Table: spaceTable(f.Facts, s.Name), Subject: s.Name, Count: 1}
 	switch {
 	case narrow.Limit.Column == "" && len(s.Offsets)+len(f.Opts.Rekey.Offsets) > 0:
-		r.Message = fmt.Sprintf("the offset %s that was chosen for %s leaves its numbers among those of another database", narrow.Need, source)
+		r.Message = fmt.Sprintf("the offset %s chosen for %s puts its numbers among those of another database", narrow.Need, source)
 		r.Next = []string{"choose a larger offset for " + source + ", or none"}
 	case narrow.Limit.Column == "":
-		r.Message = fmt.Sprintf("there is no room: the numbers of %s would need an offset of %s, and no integer is that large", source, narrow.Need)
+		r.Message = fmt.Sprintf("there is no room: the numbers of %s would need an offset of %s, but no integer is that large", source, narrow.Need)
 	default:
-		r.Message = fmt.Sprintf("there is no room: the numbers of %s need an offset of at least %s, and %s has %s already and ends at %s",
+		r.Message = fmt.Sprintf("there is no room: the numbers of %s need an offset of at least %s, but %s already holds %s and ends at %s",
 			source, narrow.Need, narrow.Limit.Column, narrow.Limit.High, narrow.Limit.Most)
 		r.Next = []string{fmt.Sprintf("give %s a larger type in all databases; or, if its largest values refer to no row, declare them (none)", narrow.Limit.Column)}
 		if at, db, high := f.highest(s, narrow.World); db != nil && at.String() != narrow.Limit.Column {

@@ -61,7 +61,7 @@ func TestOutline(t *testing.T) {
 		{"a long type", func(c *catalog.Catalog) { characters(c).Columns[1].Type = "enum(" + strings.Repeat("'x',", 100) + ")" }, []string{"table characters: column name differs"}},
 		{"counted up no more", func(c *catalog.Catalog) { characters(c).AutoIncrement = nil },
 			[]string{"table characters: column guid is int(10) unsigned NOT NULL, not int(10) unsigned NOT NULL AUTO_INCREMENT"}},
-		{"order", func(c *catalog.Catalog) { slices.Reverse(characters(c).Columns) }, []string{"table characters: columns in another order: level stands where guid should"}},
+		{"order", func(c *catalog.Catalog) { slices.Reverse(characters(c).Columns) }, []string{"table characters: columns in another order: level is in the place of guid"}},
 		{"storage", func(c *catalog.Catalog) { characters(c).Engine = "MyISAM" }, []string{"table characters: storage is MyISAM, not InnoDB"}},
 		{"primary key", func(c *catalog.Catalog) { characters(c).Primary = []string{"guid", "name"} },
 			[]string{"table characters: primary key guid missing", "table characters: primary key (guid, name) added"}},

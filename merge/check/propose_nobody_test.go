@@ -86,7 +86,7 @@ func TestWriteRulesOffersSpaces(t *testing.T) {
 	for _, want := range []string{
 		"  # one row for each: [[check.reference]] to = \"characters.guid\", at = [\"bank.slot_id\"]; a key of its own: [[merge.space]] keys = [\"bank.slot_id\"],\n" +
 			"  # as at the end of this file; or plain, or shared\n  \"bank.slot_id\",\n",
-		"# For these, undecided above, remove the # if they are keys of their own:\n# [[merge.space]]\n# keys = [\"bank.slot_id\"]\n",
+		"# These are undecided above. Remove the # if they are keys of their own:\n# [[merge.space]]\n# keys = [\"bank.slot_id\"]\n",
 	} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is not in\n%s", want, &text)

@@ -65,7 +65,7 @@ func TestKnownKeysAreReadOnce(t *testing.T) {
 		{verdict.CodeKeyCollision, "heroes", "PASS: none occurs twice: 50 keys read"},
 		{verdict.CodeKeyCollision, "things", "PASS: none occurs twice: 50 keys read"},
 		{verdict.CodeReferenceDangle, "things", "PASS: every reference matches a row"},
-		{verdict.CodeReferenceRebind, "things", "PASS: no reference would find another database's row"},
+		{verdict.CodeReferenceRebind, "things", "PASS: no reference would point to another database's row"},
 	} {
 		if got := messageOf(t, report, c[0], c[1]); got != c[2] {
 			t.Errorf("%s %s: %q, want %q", c[0], c[1], got, c[2])
@@ -87,7 +87,7 @@ func TestDanglingRowsAreReadOnce(t *testing.T) {
 	if read["things"] != 1 {
 		t.Errorf("read %d times, want 1", read["things"])
 	}
-	if got, want := messageOf(t, report, verdict.CodeReferenceDangle, "things"), "PASS: 1 row references a row that does not exist: b: 1; they get new values that match no row either"; got != want {
+	if got, want := messageOf(t, report, verdict.CodeReferenceDangle, "things"), "PASS: 1 row references a row that does not exist: b: 1; their new values match no row either"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -145,7 +145,7 @@ func TestTableThatRefersToItself(t *testing.T) {
 func TestDamagedKeysAreFound(t *testing.T) {
 	b := oldWorld("b", 20)
 	b.Rows["things"][1]["id"] = int64(1)
-	if _, _, err := checkNoting(t, oldWords(), oldWorld("a", 30), b); err == nil || !strings.Contains(err.Error(), "its index is damaged") {
+	if _, _, err := checkNoting(t, oldWords(), oldWorld("a", 30), b); err == nil || !strings.Contains(err.Error(), "an index is damaged") {
 		t.Errorf("got %v, want an error about the index", err)
 	}
 }

@@ -152,7 +152,7 @@ func settle(all *verdict.Renumbered, f *rules.Resolved, group []numberedRow, mos
 			if taken[next] || next > most {
 				why = fmt.Sprintf("in %s the row with the key %q would exceed the largest value, %d: there are too many rows with its %s", row.db.Name, bytes.Join(row.key, []byte("/")), most, catalog.ColumnList(all.Within))
 				if from > 0 {
-					why += fmt.Sprintf(" from %d on; smaller values are given only if from says the smallest, such as from = 0", from)
+					why += fmt.Sprintf(" from %d on; smaller values are used only if from allows them, such as from = 0", from)
 				}
 				return why
 			}

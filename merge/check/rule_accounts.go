@@ -62,7 +62,7 @@ func judgeAccounts(a rules.AccountColumn, read *Reading) verdict.Result {
 	switch {
 	case result.Count > 0:
 		result.Message += "; " + printable.Count(result.Count, "has", "have") + " more than " + printable.Number(int64(a.Max)) +
-			" characters together, " + printable.Number(read.Crowds.Over) + " too many in all"
+			" characters together, " + printable.Number(read.Crowds.Over) + " too many in total"
 	case a.Max > 0 && result.Read > 0:
 		result.Message += ", none with more than " + printable.Number(int64(a.Max)) + " characters together"
 	}

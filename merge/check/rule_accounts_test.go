@@ -32,8 +32,8 @@ func TestAccounts(t *testing.T) {
 		message     string
 	}{
 		0: {0, 0, "1 account is in more than one database"},
-		3: {1, 7, "1 account is in more than one database; 1 has more than 3 characters together, 4 too many in all"},
-		6: {1, 7, "1 account is in more than one database; 1 has more than 6 characters together, 1 too many in all"},
+		3: {1, 7, "1 account is in more than one database; 1 has more than 3 characters together, 4 too many in total"},
+		6: {1, 7, "1 account is in more than one database; 1 has more than 6 characters together, 1 too many in total"},
 		7: {0, 0, "1 account is in more than one database, none with more than 7 characters together"},
 	} {
 		r := find(mustCheck(t, account(max), dbs()...), verdict.CodeAccountOverflow, "characters", "account")[0]

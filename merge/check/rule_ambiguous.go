@@ -11,7 +11,7 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-const noneAmbiguous = "no reference names a key that another database has too"
+const noneAmbiguous = "no reference names a key that also exists in another database"
 
 // considerAmbiguous says how to find the rows that refer to a value which their
 // own database has and another has too: whatever becomes of the two rows in the
@@ -42,12 +42,12 @@ func considerAmbiguous(f *Facts, table string, ref rules.Ref, strays *StrayReadi
 		}
 		result := judgeAmbiguous(table, ref, read)
 		if result.Count > 0 && rules.Follows(f.Resolved, ref) {
-			result.Message = printable.Count(result.Count, "row names", "rows name") + " a row by a name that another database has too, and will get its new name by [[merge.name]]"
+			result.Message = printable.Count(result.Count, "row names", "rows name") + " a row by a name that also exists in another database; [[merge.name]] will change it to the new name"
 			result.Count, result.Rows, result.Samples = 0, 0, nil
 		}
 		for _, n := range f.NameReferences() {
 			if result.Count > 0 && n.Why != "" && n.Table == table && n.Column == ref.Columns[0] {
-				result.Message += "; they cannot follow the new names of [[merge.name]]: " + n.Why + "; declared plain, the column keeps its names"
+				result.Message += "; they cannot follow the new names of [[merge.name]]: " + n.Why + "; if it is declared plain, the column keeps its names"
 			}
 		}
 		return Found(result), nil
@@ -75,7 +75,7 @@ func judgeAmbiguous(table string, ref rules.Ref, read *AmbiguousReading) verdict
 	result.Rows = result.Count
 	result.Without(noneAmbiguous)
 	if result.Count > 0 {
-		result.Message = printable.Count(result.Count, "row refers", "rows refer") + " to a key that another database has too: " + catalog.Few(details)
+		result.Message = printable.Count(result.Count, "row refers", "rows refer") + " to a key that also exists in another database: " + catalog.Few(details)
 	}
 	return result
 }

@@ -93,7 +93,7 @@ func judgeCellColumn(ctx context.Context, r *Reader, at rules.ColumnName, passes
 			wrong = append(wrong, read.db.Name+": "+read.wrong)
 		}
 		if read.large > 0 {
-			result.Gaps = append(result.Gaps, verdict.Gap{World: read.db.Name, Reason: fmt.Sprintf("%s to more than 256 KiB by new keys: it was not tested whether the new database accepts such rows (max_allowed_packet)", printable.Count(read.large, "cell grows", "cells grow"))})
+			result.Gaps = append(result.Gaps, verdict.Gap{World: read.db.Name, Reason: fmt.Sprintf("%s to more than 256 KiB with new keys: whether the new database accepts such rows was not tested (max_allowed_packet)", printable.Count(read.large, "cell grows", "cells grow"))})
 		}
 		if read.others > 0 {
 			result.Gaps = append(result.Gaps, verdict.Gap{World: read.db.Name, Reason: fmt.Sprintf("%s a tag that no format covers, such as %s", printable.Count(read.others, "number has", "numbers have"), read.other)})

@@ -122,7 +122,7 @@ func TestCombinedTablesRefused(t *testing.T) {
 		{formula("name", "max"), rules.Declarations{}, "the unique index name of name would hold values that no row had before"},
 		{with(func(p *rules.TablePolicy) { p.When = &rules.When{Column: "year", Is: []string{"1"}} }), rules.Declarations{}, `when: it has no column "year"`},
 		{with(func(p *rules.TablePolicy) { p.When = &rules.When{Column: "season"} }), rules.Declarations{}, "when wants values"},
-		{with(func(p *rules.TablePolicy) { p.Policy = rules.PolicySkip }), rules.Declarations{}, `beside the policy "skip"`},
+		{with(func(p *rules.TablePolicy) { p.Policy = rules.PolicySkip }), rules.Declarations{}, `with the policy "skip"`},
 	} {
 		_, err := merge.Check(t.Context(), sources(a, b), rules.Options{Tables: []rules.TablePolicy{c.policy}, Rules: []rules.Declarations{c.rules}})
 		if !errors.Is(err, rules.ErrOptions) || !strings.Contains(err.Error(), c.want) {

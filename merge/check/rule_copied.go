@@ -80,7 +80,7 @@ func judgeCopies(f *Facts, tables []string) verdict.Result {
 					continue
 				}
 				found[two] = true
-				result.Gaps = append(result.Gaps, verdict.Gap{World: b.Name, Reason: fmt.Sprintf("it seems to be a copy of %s: of %s of table %s that both have, %s",
+				result.Gaps = append(result.Gaps, verdict.Gap{World: b.Name, Reason: fmt.Sprintf("it seems to be a copy of %s: both have %s in table %s, of which %s",
 					a.Name, printable.Count(shared, "compared key", "compared keys"), table, printable.Count(equal, "has an equal row", "have equal rows"))})
 			}
 		}

@@ -27,16 +27,16 @@ func TestWorldsThatAreCopies(t *testing.T) {
 		change func(o *rules.Options, a, b *mergetest.Database)
 		want   string // a part of the reason; empty: nothing is said
 	}{
-		"a copy":                 {same, "it seems to be a copy of a: of 120 compared keys of table heroes that both have, 120 have equal rows"},
-		"a copy, played":         {func(_ *rules.Options, _, b *mergetest.Database) { played(b, 59) }, "120 compared keys of table heroes that both have, 61 have equal rows"},
+		"a copy":                 {same, "it seems to be a copy of a: both have 120 compared keys in table heroes, of which 120 have equal rows"},
+		"a copy, played":         {func(_ *rules.Options, _, b *mergetest.Database) { played(b, 59) }, "120 compared keys in table heroes, of which 61 have equal rows"},
 		"half of it":             {func(_ *rules.Options, _, b *mergetest.Database) { played(b, 60) }, ""},
-		"an older, smaller copy": {func(_ *rules.Options, _, b *mergetest.Database) { rows(b, 50) }, "50 compared keys of table heroes that both have, 50 have equal rows"},
+		"an older, smaller copy": {func(_ *rules.Options, _, b *mergetest.Database) { rows(b, 50) }, "50 compared keys in table heroes, of which 50 have equal rows"},
 		"a few rows":             {func(_ *rules.Options, _, b *mergetest.Database) { rows(b, 49) }, ""},
 		"a copy of one kind of things": {func(_ *rules.Options, _, b *mergetest.Database) {
 			for _, row := range b.Rows["heroes"] {
 				row["level"] = int64(6)
 			}
-		}, "120 compared keys of table things that both have, 120 have equal rows"},
+		}, "120 compared keys in table things, of which 120 have equal rows"},
 		"allowed": {func(o *rules.Options, _, _ *mergetest.Database) { o.Allow = []string{verdict.CodeWorldCopied} }, "120 have equal rows"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -40,7 +40,7 @@ func judgeCounter(f *Facts, k *KeyReading) Outcome {
 	kind := f.Declared.Role(k.Table, counter.Column).Kind
 	if kind == rules.RoleShared && len(k.Key) > 1 {
 		result.Read, result.Message = int64(len(k.Parts)), "declared "+kind.String()+": the other columns of "+
-			"its key tell the rows of several worlds apart"
+			"its key distinguish the rows of several worlds"
 		return Found(result)
 	}
 	if k.Key[0] != counter.Column {
@@ -76,7 +76,7 @@ func judgeCounter(f *Facts, k *KeyReading) Outcome {
 	result.Without("the ranges are disjoint: " + catalog.Few(parts))
 	if overlapping := overlaps(spans); len(overlapping) > 0 {
 		result.Message = "the ranges overlap: " + catalog.Few(parts)
-		result.Gaps = append(result.Gaps, verdict.Gap{Reason: strings.Join(overlapping, ", ") + " count through the same numbers"})
+		result.Gaps = append(result.Gaps, verdict.Gap{Reason: strings.Join(overlapping, ", ") + " use the same range of numbers"})
 		result.Next = offsets(f, k.Table, counter, spans)
 	}
 	return Found(result)
@@ -125,10 +125,10 @@ func offsets(f *Facts, table string, counter *catalog.AutoIncrement, spans []spa
 		limit := new(big.Int).SetUint64(counter.Max)
 		switch {
 		case offset.Sign() > 0 && counter.Max > 0 && last.Cmp(limit) > 0:
-			steps = append(steps, fmt.Sprintf("%s: there is no room: an offset of %s for %s.%s would reach %s, and the type ends at %s; give the column a larger type first",
+			steps = append(steps, fmt.Sprintf("%s: there is no room: an offset of %s for %s.%s would reach %s, but the type ends at %s; give the column a larger type first",
 				s.db.Name, numeral(offset), table, counter.Column, numeral(last), numeral(limit)))
 		case offset.Sign() > 0:
-			step := fmt.Sprintf("%s: add %s to %s.%s%s; the largest is %s then", s.db.Name, numeral(offset), table, counter.Column, along, numeral(last))
+			step := fmt.Sprintf("%s: add %s to %s.%s%s; then the largest is %s", s.db.Name, numeral(offset), table, counter.Column, along, numeral(last))
 			if counter.Max > 0 {
 				step += " of " + numeral(limit)
 			}
@@ -136,7 +136,7 @@ func offsets(f *Facts, table string, counter *catalog.AutoIncrement, spans []spa
 		}
 	}
 	if open := unreferenced(f, table, counter.Column); len(steps) > 0 && len(open) > 0 {
-		steps = append(steps, fmt.Sprintf("before you add anything: %s without a declared reference could hold these numbers too (%s): if one does and stays unchanged, it names other rows afterwards; -propose looks for them",
+		steps = append(steps, fmt.Sprintf("before you add anything: %s without a declared reference could also hold these numbers (%s); such a column, left unchanged, would refer to other rows; -propose looks for them",
 			printable.Count(int64(len(open)), "column", "columns"), catalog.Enumerated(open)))
 	}
 	return steps

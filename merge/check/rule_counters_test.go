@@ -33,8 +33,8 @@ func TestCounters(t *testing.T) {
 		},
 		"interleaved": {
 			func(a, b, c *mergetest.Database) { b.Rows["characters"][9]["guid"] = int64(999) }, verdict.NotVerified,
-			"the ranges overlap: a 1 to 10, next 11; b 101 to 999, next 111; c 201 to 210, next 211", "b, c count through the same numbers",
-			[]string{"c: there is no room: an offset of 800 for characters.guid would reach 1,010, and the type ends at 1,000; give the column a larger type first"},
+			"the ranges overlap: a 1 to 10, next 11; b 101 to 999, next 111; c 201 to 210, next 211", "b, c use the same range of numbers",
+			[]string{"c: there is no room: an offset of 800 for characters.guid would reach 1,010, but the type ends at 1,000; give the column a larger type first"},
 		},
 		"empty": {
 			func(a, b, c *mergetest.Database) {
@@ -45,8 +45,8 @@ func TestCounters(t *testing.T) {
 		},
 		"one number in common": {
 			func(a, b, c *mergetest.Database) { b.Rows["characters"][0]["guid"] = int64(10) }, verdict.NotVerified,
-			"the ranges overlap: a 1 to 10, next 11; b 10 to 110, next 111; c 201 to 210, next 211", "a, b count through the same numbers",
-			[]string{"b: add 1 to characters.guid and to the columns that refer to it: pets.owner; the largest is 111 then of 1,000"},
+			"the ranges overlap: a 1 to 10, next 11; b 10 to 110, next 111; c 201 to 210, next 211", "a, b use the same range of numbers",
+			[]string{"b: add 1 to characters.guid and to the columns that refer to it: pets.owner; then the largest is 111 of 1,000"},
 		},
 		"the same": {
 			func(a, b, c *mergetest.Database) {
@@ -54,9 +54,9 @@ func TestCounters(t *testing.T) {
 					b.Rows["characters"][n]["guid"] = int64(n + 1)
 				}
 			}, verdict.NotVerified,
-			"the ranges overlap: a 1 to 10, next 11; b 1 to 10, next 111; c 201 to 210, next 211", "a, b count through the same numbers",
+			"the ranges overlap: a 1 to 10, next 11; b 1 to 10, next 111; c 201 to 210, next 211", "a, b use the same range of numbers",
 			[]string{
-				"b: add 10 to characters.guid and to the columns that refer to it: pets.owner; the largest is 20 then of 1,000",
+				"b: add 10 to characters.guid and to the columns that refer to it: pets.owner; then the largest is 20 of 1,000",
 			},
 		},
 	} {
@@ -94,8 +94,8 @@ func TestOffsetCaveat(t *testing.T) {
 		report := mustCheck(t, rules.Options{Rules: []rules.Declarations{{References: refs}}}, game("a", 1, 10), game("b", 5, 10))
 		return strings.Join(find(report, verdict.CodeAutoIncrement, "characters", "")[0].Next, "\n")
 	}
-	const caveat = "before you add anything: 3 columns without a declared reference could hold these numbers too (characters.guild_id, guild.id, guild.leader): " +
-		"if one does and stays unchanged, it names other rows afterwards"
+	const caveat = "before you add anything: 3 columns without a declared reference could also hold these numbers (characters.guild_id, guild.id, guild.leader); " +
+		"such a column, left unchanged, would refer to other rows"
 	if got := advice(to("pets", "owner")); !strings.Contains(got, caveat) {
 		t.Errorf("got %s\nwant %s", got, caveat)
 	}

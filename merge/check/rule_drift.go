@@ -82,7 +82,7 @@ func drift(f *Facts, r verdict.Result, of func(*rules.Database) map[string]strin
 	case len(r.Gaps) > 0:
 		r.Message = "not the same in every database"
 	case len(only) > 0:
-		r.Message = "only in " + f.Model().Name + ", where it stays: " + catalog.Few(slices.Sorted(maps.Keys(only)))
+		r.Message = "only in " + f.Model().Name + ", and stays there: " + catalog.Few(slices.Sorted(maps.Keys(only)))
 	default:
 		r.Message = "the same in every database"
 	}

@@ -50,18 +50,18 @@ func judgeFull(f *Facts, k *KeyReading) Outcome {
 	next, last := report.Counter(k.Table, counter, others...)
 	left := new(big.Int).Sub(whole(last), whole(next))
 	left.Add(left, big.NewInt(1))
-	ends := fmt.Sprintf("%s would continue at %s, and ends at %s", counter.Column, numeral(whole(next)), numeral(whole(last)))
+	ends := fmt.Sprintf("%s would continue at %s but ends at %s", counter.Column, numeral(whole(next)), numeral(whole(last)))
 	switch {
 	case counter.Endless:
-		result.Message = counter.Column + " takes any free number where the largest is taken"
+		result.Message = counter.Column + " uses any free number if the largest is taken"
 	case left.Sign() <= 0:
 		result.Count = 1
-		result.Message = ends + ", so the game could make no more rows: " + strings.Join(parts, ", ")
+		result.Message = ends + ", so the game could not create any more rows: " + strings.Join(parts, ", ")
 	case left.Cmp(given) < 0:
-		result.Message = fmt.Sprintf("%s: numbers left: %s; given by the worlds so far: %s: %s", ends, numeral(left), numeral(given), strings.Join(parts, ", "))
-		result.Gaps = []verdict.Gap{{Reason: "the game may soon be unable to make rows"}}
+		result.Message = fmt.Sprintf("%s: numbers left: %s; used by the worlds so far: %s: %s", ends, numeral(left), numeral(given), strings.Join(parts, ", "))
+		result.Gaps = []verdict.Gap{{Reason: "the game may soon be unable to create rows"}}
 	default:
-		result.Message = fmt.Sprintf("%s continues at %s, and ends at %s", counter.Column, numeral(whole(next)), numeral(whole(last)))
+		result.Message = fmt.Sprintf("%s continues at %s and ends at %s", counter.Column, numeral(whole(next)), numeral(whole(last)))
 	}
 	if result.Count > 0 || len(result.Gaps) > 0 {
 		result.Next = roomFor(f, k.Table, counter, last)

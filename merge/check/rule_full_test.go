@@ -23,17 +23,17 @@ func TestCounterFull(t *testing.T) {
 		message string
 		next    string
 	}{
-		"room": {[2]uint64{3, 3}, nil, verdict.Pass, "id continues at 3, and ends at 2,147,483,647", ""},
+		"room": {[2]uint64{3, 3}, nil, verdict.Pass, "id continues at 3 and ends at 2,147,483,647", ""},
 		"full": {[2]uint64{3, last + 1}, nil, verdict.Fail,
-			"id would continue at 2,147,483,648, and ends at 2,147,483,647, so the game could make no more rows: a next 3, b next 2,147,483,648",
+			"id would continue at 2,147,483,648 but ends at 2,147,483,647, so the game could not create any more rows: a next 3, b next 2,147,483,648",
 			"in all databases: ALTER TABLE `pl` MODIFY `id` BIGINT NOT NULL AUTO_INCREMENT; columns that refer to it need this type too"},
 		"as many left as were given": {[2]uint64{101, last - 199}, func(a, b *mergetest.Database, o *rules.Options) {
 			a.Schema.Tables[0].AutoIncrement.Max, b.Schema.Tables[0].AutoIncrement.Next = 500, 201
-		}, verdict.Pass, "id continues at 201, and ends at 500", ""},
+		}, verdict.Pass, "id continues at 201 and ends at 500", ""},
 		"one less": {[2]uint64{101, 201}, func(a, b *mergetest.Database, o *rules.Options) { a.Schema.Tables[0].AutoIncrement.Max = 499 },
-			verdict.NotVerified, "id would continue at 201, and ends at 499: numbers left: 299; given by the worlds so far: 300: a next 101, b next 201",
+			verdict.NotVerified, "id would continue at 201 but ends at 499: numbers left: 299; used by the worlds so far: 300: a next 101, b next 201",
 			"in all databases: ALTER TABLE `pl` MODIFY `id` BIGINT NOT NULL AUTO_INCREMENT"},
-		"the first world's": {[2]uint64{last + 1, 3}, nil, verdict.Fail, "id would continue at 2,147,483,648, and ends at 2,147,483,647", "BIGINT"},
+		"the first world's": {[2]uint64{last + 1, 3}, nil, verdict.Fail, "id would continue at 2,147,483,648 but ends at 2,147,483,647", "BIGINT"},
 		"unsigned": {[2]uint64{3, last + 2}, func(a, b *mergetest.Database, o *rules.Options) {
 			a.Schema.Tables[0].Columns[0].Type = "int(10) unsigned"
 		}, verdict.Fail, "", "`id` BIGINT UNSIGNED NOT NULL"},
@@ -43,24 +43,24 @@ func TestCounterFull(t *testing.T) {
 			verdict.Fail, "id would continue at 9223372036854775808", "give the column a larger type"},
 		"endless": {[2]uint64{3, math.MaxInt64 + 1}, func(a, b *mergetest.Database, o *rules.Options) {
 			a.Schema.Tables[0].AutoIncrement = &catalog.AutoIncrement{Column: "id", Next: 3, Max: math.MaxInt64, Endless: true}
-		}, verdict.Pass, "id takes any free number where the largest is taken", ""},
+		}, verdict.Pass, "id uses any free number if the largest is taken", ""},
 		"no row comes": {[2]uint64{3, last + 1}, func(a, b *mergetest.Database, o *rules.Options) { b.Rows["pl"] = nil },
-			verdict.Pass, "id continues at 3, and ends at 2,147,483,647", ""},
+			verdict.Pass, "id continues at 3 and ends at 2,147,483,647", ""},
 		"the same": {[2]uint64{3, last + 1}, func(a, b *mergetest.Database, o *rules.Options) {
 			b.Rows["pl"] = a.Rows["pl"]
 			o.Tables = []rules.TablePolicy{{Tables: []string{"pl"}, Policy: rules.PolicySame}}
-		}, verdict.Pass, "id continues at 3, and ends at 2,147,483,647", ""},
+		}, verdict.Pass, "id continues at 3 and ends at 2,147,483,647", ""},
 		"new keys": {[2]uint64{3, 3}, func(a, b *mergetest.Database, o *rules.Options) { o.Rekey = &rules.Rekey{Auto: true} },
-			verdict.Pass, "id continues at 2,000, and ends at 2,147,483,647", ""},
+			verdict.Pass, "id continues at 2,000 and ends at 2,147,483,647", ""},
 		"new keys up to the end": {[2]uint64{3, 3}, func(a, b *mergetest.Database, o *rules.Options) {
 			a.Schema.Tables[0].AutoIncrement.Max, a.Schema.Tables[0].Columns[0].Type = 127, "tinyint"
 			b.Rows["pl"] = append(b.Rows["pl"], mergetest.Row{"id": int64(100)}, mergetest.Row{"id": int64(125)})
 			b.Schema.Tables[0].AutoIncrement.Next = 126
 			o.Rekey = &rules.Rekey{Auto: true}
-		}, verdict.Fail, "id would continue at 128, and ends at 127", "BIGINT"},
+		}, verdict.Fail, "id would continue at 128 but ends at 127", "BIGINT"},
 		"new keys up to what clients take": {[2]uint64{3, 3}, func(a, b *mergetest.Database, o *rules.Options) {
 			o.Rekey = &rules.Rekey{Spaces: []rules.Space{{Keys: []string{"pl.id"}, Max: 4}}}
-		}, verdict.Fail, "id would continue at 5, and ends at 4", "raise max of its space"},
+		}, verdict.Fail, "id would continue at 5 but ends at 4", "raise max of its space"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			world := func(label string, next uint64) *mergetest.Database {

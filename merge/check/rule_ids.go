@@ -27,7 +27,7 @@ func judgeIDs(f *Facts, k *KeyReading) (o Outcome) {
 		noRegistry, noClock := gaps, gaps
 		for _, s := range c.Worlds {
 			if !s.DB.Catalog.HasRegistry {
-				noRegistry = append(noRegistry, verdict.Gap{World: s.DB.Name, Reason: "keeps no registry of servers"})
+				noRegistry = append(noRegistry, verdict.Gap{World: s.DB.Name, Reason: "has no registry of server numbers"})
 			}
 			if f.Now(s.DB).IsZero() {
 				noClock = append(noClock, verdict.Gap{World: s.DB.Name, Reason: "has no clock to compare IDs with"})

@@ -31,7 +31,7 @@ func judgeKey(f *Facts, k *KeyReading) Outcome {
 		for db := range f.Having(k.Table) {
 			result.Read += db.Rows[k.Table]
 		}
-		result.Message = model.Keyless() + ": its rows are merged as they are, also those that are equal"
+		result.Message = model.Keyless() + ": its rows are merged as they are, including equal ones"
 		return Found(result)
 	}
 	result.Subject, result.Columns = catalog.ColumnList(k.Key), k.Key
@@ -55,7 +55,7 @@ func judgeKey(f *Facts, k *KeyReading) Outcome {
 	}
 	if looksAlike(f, &result, k) {
 		o.Alike, result.Alike = []string{k.Table}, true
-		result.Message += ": the same in every database, and the rows shown are alike"
+		result.Message += ": the same in every database, and the rows shown are equal"
 		action = "if this is the game's own data, which every world has, declare it the same ([[merge.table]] tables = " + printable.TOMLList([]string{k.Table}) +
 			", policy = \"same\"); otherwise " + action
 	}
@@ -65,8 +65,8 @@ func judgeKey(f *Facts, k *KeyReading) Outcome {
 	if nulls > 0 && allowed { // else it is not verified already
 		o.Findings = append(o.Findings, Finding{Result: verdict.Result{Code: verdict.CodeTableUncopyable,
 			Table: k.Table, Columns: k.Key, Read: result.Read, Count: 1, Rows: nulls,
-			Message: printable.Count(nulls, "row has", "rows have") + " NULL in the key, so that a merge cannot " +
-				"tell which rows are which: " + strings.Join(in, "; ") + ": give them a value or remove them"}})
+			Message: printable.Count(nulls, "row has", "rows have") + " NULL in the key, so a merge cannot " +
+				"tell these rows apart: " + strings.Join(in, "; ") + ": give them a value or remove them"}})
 	}
 	return o
 }
@@ -103,7 +103,7 @@ func keyAction(f *Facts, table string) string {
 	}
 	switch rekeying := f.Opts.Rekey != nil && f.Opts.Rekey.Auto; {
 	case f.Counter(table) != nil && !rekeying:
-		return "each world counts these keys by itself: let the merge give them new values with [merge] rekey = true, and declare what refers to them (" + verdict.ProposeRules + ")" +
+		return "each world numbers these keys itself: let the merge give them new values with [merge] rekey = true, and declare what refers to them (" + verdict.ProposeRules + ")" +
 			"; or give the keys of all databases but one an offset by hand, together with every column that refers to them: " + verdict.CodeAutoIncrement + " says which"
 	}
 	_, model := f.ModelOf(table)
@@ -112,13 +112,13 @@ func keyAction(f *Facts, table string) string {
 	})
 	switch {
 	case len(model.Key()) == 1 && len(undeclared) == 1 && countsByItself(f, table):
-		return fmt.Sprintf("if each world counts these keys by itself, let the merge give them new values: [[merge.space]] keys = [%s]; and declare what refers to them (%s)",
+		return fmt.Sprintf("if each world numbers these keys itself, let the merge give them new values: [[merge.space]] keys = [%s]; and declare what refers to them (%s)",
 			printable.TOML(rules.Place(table, undeclared[0])), verdict.ProposeRules)
 	case len(undeclared) > 0 && f.Opts.Rekey != nil:
-		return fmt.Sprintf("declare %s: what refers to rows that get new keys moves with them, and these keys do then ([[check.reference]]); %s",
+		return fmt.Sprintf("declare %s as references if they refer to rows that get new keys; then these keys change with them ([[check.reference]]); %s",
 			strings.Join(rules.Qualified(table, undeclared), ", "), verdict.ProposeRules)
 	case countsByItself(f, table):
-		return "if each world counts these keys by itself, let the merge give them new values: declare each in a [[merge.space]], and what refers to it (" + verdict.ProposeRules + ")"
+		return "if each world numbers these keys itself, let the merge give them new values: declare each in a [[merge.space]], and what refers to it (" + verdict.ProposeRules + ")"
 	case len(model.Key()) == 1 && model.Column(model.Key()[0]).Kind == catalog.KindText:
 		return newNames(table, model.Key()[0]) + fmt.Sprintf("; or, if rows with one key are the same thing, combine them: [[merge.table]] tables = %s, policy = \"combine\"", printable.TOMLList([]string{table}))
 	}

@@ -48,7 +48,7 @@ func compareHistories(ctx context.Context, f *Facts, r *Reader, name string) (re
 	for _, db := range f.DBs {
 		t := db.Histories[name]
 		if t == nil {
-			result.Gaps = append(result.Gaps, verdict.Gap{World: db.Name, Reason: "it keeps no such history, so it is not known at which migration it is"})
+			result.Gaps = append(result.Gaps, verdict.Gap{World: db.Name, Reason: "it has no such history, so its migration is unknown"})
 			continue
 		}
 		h := t.MigrationsOf()

@@ -58,7 +58,7 @@ func judge(ctx context.Context, r *NoneReader) (o Outcome, err error) {
 			return o, err
 		}
 		if n := r.Rows.Rows - before; n > 0 {
-			why := printable.Count(n, "row refers to such a key, and would keep its value", "rows refer to such a key, and would keep their value")
+			why := printable.Count(n, "row refers to such a key but would keep its value", "rows refer to such a key but would keep their values")
 			result.Gaps = append(result.Gaps, verdict.Gap{World: db.Name, Reason: why})
 		}
 	}
@@ -68,7 +68,7 @@ func judge(ctx context.Context, r *NoneReader) (o Outcome, err error) {
 	result.Rows = r.Rows.Rows
 	existing := printable.Count(keys, "key that exists, or will", "keys that exist, or will")
 	referring := printable.Count(result.Rows, "row refers", "rows refer")
-	result.Message = fmt.Sprintf("none has values of %s (%s), and %s to one of these: %s", existing, catalog.Few(there), referring, catalog.Enumerated(r.Examples))
+	result.Message = fmt.Sprintf("none includes values of %s (%s), but %s to one of these: %s", existing, catalog.Few(there), referring, catalog.Enumerated(r.Examples))
 	result.Samples, err = r.Show(ctx)
 	return Found(result), err
 }

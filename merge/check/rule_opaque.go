@@ -75,7 +75,7 @@ func judgeOpaque(f *Facts, r OpenReader, table, column string, values map[*rules
 		result.Gaps = append(result.Gaps, verdict.Gap{World: db.Name, Reason: reason})
 	}
 	at := printable.TOMLList(rules.Qualified(table, []string{column}))
-	result.Next = []string{"if it names nothing: plain = " + at + " in [check]; " +
+	result.Next = []string{"if it refers to nothing: plain = " + at + " in [check]; " +
 		"if it holds keys: [[check.reference]] at = " + at + ", to = ..., format = ... (mergecheck -h formats)"}
 	if looked > 0 {
 		result.Message += fmt.Sprintf("; a guess: %s of %s read contain what looks like one", printable.Number(alike), printable.Count(looked, "value", "values"))

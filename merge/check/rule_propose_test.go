@@ -81,8 +81,8 @@ func TestProposalsOfDanglingReferences(t *testing.T) {
 		if c.Table == "pets" && c.Column == "owner" {
 			want := verdict.ProposedColumn{
 				Table: "pets", Column: "owner", Class: verdict.ClassUndecided, To: "characters.guid", Doubt: 0.6,
-				Reason:   "its name suggests it, and its values neither show nor deny it",
-				Evidence: "its name suggests it, and its values neither show nor deny it; 2 of 60 rows without a match, 1 of them with a match in another world",
+				Reason:   "its name suggests it, and its values neither confirm nor exclude it",
+				Evidence: "its name suggests it, and its values neither confirm nor exclude it; 2 of 60 rows without a match, 1 of them with a match in another world",
 				Candidates: []verdict.Candidate{
 					{Key: "characters.guid", Rows: 60, Matched: 58, Elsewhere: 1, Gaps: "silent", Name: "clear", Types: "INT, INT"},
 				},
@@ -149,7 +149,7 @@ func TestProposalsOfRepeatedNames(t *testing.T) {
 		if want := "  # [[check.reference]]\n  # to = \"characters.name\"\n  # at = [\"letters.receiver_name\"]\n  # or: plain, or shared\n  \"letters.receiver_name\",\n"; !strings.Contains(text.String(), want) {
 			t.Errorf("%s: %q is not in\n%s", how, want, &text)
 		}
-		if want := "undecided characters.name: it may repeat a name, which a merge may give to another row; 0 of 20 rows without a match"; got["letters.receiver_name"] != want {
+		if want := "undecided characters.name: it may repeat a name, and a merge may give that name to another row; 0 of 20 rows without a match"; got["letters.receiver_name"] != want {
 			t.Errorf("%s: letters.receiver_name is %q, not %q", how, got["letters.receiver_name"], want)
 		}
 		if want := "plain : no numbers"; got["letters.remark_name"] != want {
@@ -191,7 +191,7 @@ func TestWriteRules(t *testing.T) {
 	if err != nil || len(meta.Undecoded()) > 0 {
 		t.Fatalf("%v, %v:\n%s", err, meta.Undecoded(), &text)
 	}
-	if !strings.Contains(text.String(), "# How sure that is: no gaps: names only\n") {
+	if !strings.Contains(text.String(), "# How certain that is: no gaps: only the names tell\n") {
 		t.Errorf("the header does not say how sure it is:\n%s", &text)
 	}
 	if !strings.Contains(text.String(), "# READ THIS FIRST: the keys characters.guid; guild.id have no gaps,\n") {

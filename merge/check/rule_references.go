@@ -130,7 +130,7 @@ func judgeDangling(f *Facts, table string, ref rules.Ref, read *StrayReading) ve
 		if goesAstray(f, table, ref) {
 			why := "the keys of all worlds are disjoint, so they match no row in the new database either"
 			if f.Rekeyed.Report.Moves() {
-				why = "they get new values that match no row either"
+				why = "their new values match no row either"
 			}
 			result.Message += "; " + why
 			result.Count, result.Next = 0, nil
@@ -167,7 +167,7 @@ func judgeRebound(table string, ref rules.Ref, read *StrayReading) verdict.Resul
 			in = append(in, s.DB.Name+": "+printable.Number(n))
 		}
 	}
-	result.Without("no reference would find another database's row")
+	result.Without("no reference would point to another database's row")
 	if result.Count > 0 {
 		result.Message = printable.Count(result.Count, "row", "rows") + " would refer to another database's row: " + catalog.Few(in)
 	}

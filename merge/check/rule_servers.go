@@ -42,17 +42,17 @@ func judgeServers(f *Facts) (findings []Finding) {
 	for _, db := range f.DBs {
 		applies = applies || db.Catalog.HasRegistry || db.HoldsIDs()
 		if !db.Catalog.HasRegistry {
-			gaps = append(gaps, verdict.Gap{World: db.Name, Reason: "keeps no registry of servers"})
+			gaps = append(gaps, verdict.Gap{World: db.Name, Reason: "has no registry of server numbers"})
 			continue
 		}
 		if len(db.Servers) == 0 {
-			gaps = append(gaps, verdict.Gap{World: db.Name, Reason: "its registry lists no server"})
+			gaps = append(gaps, verdict.Gap{World: db.Name, Reason: "its registry lists no server number"})
 		}
 		for _, s := range db.Servers {
 			read++
 			byServer[s.Server] = append(byServer[s.Server], entry{db, s})
 			if s.World == "" {
-				gaps = append(gaps, verdict.Gap{World: db.Name, Reason: fmt.Sprintf("its registry does not tell the world of server %s", s.Server)})
+				gaps = append(gaps, verdict.Gap{World: db.Name, Reason: fmt.Sprintf("its registry does not say to which world server number %s belongs", s.Server)})
 				continue
 			}
 			byWorld[s.World] = append(byWorld[s.World], entry{db, s})

@@ -103,7 +103,7 @@ func judgeOdd(ctx context.Context, f *Facts, s *rules.SeveredReference) ([]verdi
 	if len(result.Gaps) == 0 {
 		return nil, nil
 	}
-	result.Message = fmt.Sprintf("some values may mean no row, not a row of %s that stays behind", s.To)
+	result.Message = fmt.Sprintf("some values may mean no row instead of a row of %s that stays behind", s.To)
 	result.Next = []string{fmt.Sprintf("[[check.reference]] at = [%s], to = %s, none = [...] for values that mean no row; or dangling = [...] for values whose rows are gone",
 		printable.TOML(rules.Place(s.Table, s.Column)), printable.TOML(ReferenceTarget(s.Ref)))}
 	return []verdict.Result{result}, nil

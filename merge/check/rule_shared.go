@@ -91,7 +91,7 @@ func compareMeanings(ctx context.Context, f *Facts, r *Reader, table, number, na
 			}
 		}
 		if differ > 1 && 2*differ > both {
-			result.Gaps = append(result.Gaps, verdict.Gap{World: db.Name, Reason: fmt.Sprintf("%s is declared shared, but %d of %s mean something else than in %s: %s is %s here and %s there. Declare what refers to it a reference, and its keys a [[merge.space]]",
+			result.Gaps = append(result.Gaps, verdict.Gap{World: db.Name, Reason: fmt.Sprintf("%s is declared shared, but %d of %s do not mean the same as in %s: %s is %s here and %s there. Declare the columns that refer to it as references, and its keys as a [[merge.space]]",
 				rules.Place(table, number), differ, printable.Count(int64(both), "value", "values"), of, example, printable.Text(names[example]), printable.Text(first[example]))})
 		}
 	}

@@ -33,7 +33,7 @@ func TestSharedContradicted(t *testing.T) {
 		want         string
 	}{
 		"the same":             {0, 0, ""},
-		"each another":         {1, 0, "material_map.id is declared shared, but 10 of 10 values mean something else than in a: 1 is dirt here and stone there."},
+		"each another":         {1, 0, "material_map.id is declared shared, but 10 of 10 values do not mean the same as in a: 1 is dirt here and stone there."},
 		"no dictionary":        {1, 3, ""},
 		"one world has a cake": {0, 1, ""},
 	} {

@@ -259,7 +259,7 @@ func TestSpacesThatCannotBe(t *testing.T) {
 		`name 1 in rules.toml:9: no world has a table "nothing"`: func(o *rules.Options) {
 			o.Renames = []rules.RenamedColumn{{Table: "nothing", Column: "name", File: "rules.toml", Line: 9}}
 		},
-		`reference 1 in rules.toml:5: when: "npc" is not an integer, and column "kind" of table "things" is `: func(o *rules.Options) {
+		`reference 1 in rules.toml:5: when: "npc" is not an integer, but column "kind" of table "things" is `: func(o *rules.Options) {
 			o.Rules = []rules.Declarations{{File: "rules.toml", References: []rules.DeclaredReference{{At: []string{"things.owner"}, To: []string{"heroes.id"}, When: &rules.When{Column: "kind", Is: []string{"1", "npc"}}, Line: 5}}}}
 		},
 		`counter 1 in rules.toml:6: when: "npc" is not an integer`: func(o *rules.Options) {
@@ -268,14 +268,14 @@ func TestSpacesThatCannotBe(t *testing.T) {
 		`table 1 in rules.toml:8: when: "npc" is not an integer`: func(o *rules.Options) {
 			o.Tables = []rules.TablePolicy{{Tables: []string{"thing*"}, Policy: rules.PolicyCombine, When: &rules.When{Column: "kind", Is: []string{"npc"}}, File: "rules.toml", Line: 8}}
 		},
-		`table 1 in rules.toml:8: when is beside the policy "skip"`: func(o *rules.Options) {
+		`table 1 in rules.toml:8: when is used with the policy "skip"`: func(o *rules.Options) {
 			o.Tables = []rules.TablePolicy{{Tables: []string{"things"}, Policy: rules.PolicySkip, When: &rules.When{Column: "kind", Is: []string{"1"}}, File: "rules.toml", Line: 8}}
 		},
-		`reference 1 in rules.toml:5: none has "abc", and things.owner is `: func(o *rules.Options) {
+		`reference 1 in rules.toml:5: none has "abc", but things.owner is `: func(o *rules.Options) {
 			o.Rules = []rules.Declarations{{File: "rules.toml", References: []rules.DeclaredReference{{At: []string{"things.owner"}, To: []string{"heroes.id"}, None: []string{"0", "<9", "abc"}, Line: 5}}}}
 		},
 		`two spaces named "x"`: func(o *rules.Options) { o.Rekey.Spaces = []rules.Space{{Name: "x"}, {Name: "x"}} },
-		`heroes.id is a key of the space "x" too`: func(o *rules.Options) {
+		`heroes.id is also a key of the space "x"`: func(o *rules.Options) {
 			o.Rekey.Spaces = []rules.Space{{Name: "x", Keys: []string{"heroes.id"}}, {Keys: []string{"heroes.id"}}}
 		},
 		`no world is named "c"`: func(o *rules.Options) {
@@ -292,7 +292,7 @@ func TestSpacesThatCannotBe(t *testing.T) {
 		`things.owner gets new values itself`: func(o *rules.Options) {
 			o.Rekey.Counters = []rules.CounterRow{{At: "things.owner", Space: "heroes.id"}}
 		},
-		`things.id would get the new values of "things.id" and of "heroes.id"`: func(o *rules.Options) {
+		`things.id would get the new values of both "things.id" and "heroes.id"`: func(o *rules.Options) {
 			o.Rekey.Spaces = []rules.Space{{Keys: []string{"things.id"}}}
 			o.Rules[0].References = append(o.Rules[0].References, rules.DeclaredReference{At: []string{"things.id"}, To: []string{"heroes.id"}})
 		},

@@ -22,5 +22,5 @@ func judgeTwins(f *Facts) []Finding {
 		}
 		twins = append(twins, t.A.Name+" and "+t.B.Name+" are one database")
 	}
-	return ofDatabases(f, verdict.CodeWorldTwice, twins, gaps, "each name leads to a database of its own")
+	return ofDatabases(f, verdict.CodeWorldTwice, twins, gaps, "each name leads to a different database")
 }

@@ -90,7 +90,7 @@ func unidentified(f *Facts, t *catalog.Table) (reasons []string) {
 		"policy = \"skip\""
 	because := func(format string, args ...any) { reasons = append(reasons, fmt.Sprintf(format, args...)) }
 	if n := len(t.Columns); n >= 2000 {
-		because("it has no key and %d columns: SQLite returns at most 2000, and to identify a row takes one "+
+		because("it has no key and %d columns: SQLite returns at most 2000, and identifying a row takes one "+
 			"more: %s", n, otherwise)
 	}
 	for _, other := range f.Model().Catalog.Tables {
@@ -116,13 +116,13 @@ func uncombined(f *Facts, t *catalog.Table) (reasons []string) {
 		switch {
 		case slices.Contains(t.Key(), c.Column) && slices.ContainsFunc(c.Cases,
 			func(of verdict.RekeyedCase) bool { return of.When != nil }):
-			because("its rows are to be combined, and the column %s of its key gets new values in some rows "+
-				"only: give it another policy than %q", c.Column, rules.PolicyCombine)
+			because("its rows are combined, but the column %s of its key gets new values in some rows "+
+				"only: use a policy other than %q", c.Column, rules.PolicyCombine)
 		case when != nil && when.Column == c.Column:
 			because("the column %s selects the rows to be combined (when), and gets new values", c.Column)
 		case slices.Contains([]rules.FormulaOp{rules.FormulaSum, rules.FormulaMax, rules.FormulaMin,
 			rules.FormulaAppend}, formula.Op):
-			because("the column %s holds keys, which get new values, and is to be combined by %q: want "+
+			because("the column %s holds keys, which get new values, so it cannot be combined by %q: want "+
 				"\"first\" or \"last\"", c.Column, formula)
 		}
 	}
@@ -146,7 +146,7 @@ func notEmpty(f *Facts, table string) (reasons []string) {
 		n, counted := f.Model().Rows[other.Name]
 		stays := !f.Reset[other.Name] && (n > 0 || !counted) && !slices.ContainsFunc(f.Severed, severed)
 		if foreign && stays {
-			because("rows of %q reference its rows, and none of its rows are copied: reset both or neither", other.Name)
+			because("rows of %q reference its rows, but none of its rows are copied: reset both or neither", other.Name)
 		}
 	}
 	return reasons

@@ -75,7 +75,7 @@ func judgeCandidates(f *Facts, r OpenReader, candidates []Candidate, joint []str
 		if result.Without(""); len(result.Gaps) > 0 {
 			result.Columns = []string{c.Column}
 			result.Allow = result.AllowFlag() // as what else cannot be read for the same reason
-			way := "declare each column that names its rows as a reference, and then " + result.Allow
+			way := "declare each column that refers to its rows as a reference, and then " + result.Allow
 			if c.Class != nameClass {
 				way = "if it holds the game's own data: shared = " +
 					printable.TOMLList(rules.Qualified(c.Table, result.Columns)) + " in [check]; " +
@@ -169,7 +169,7 @@ func judgeOpenColumn(ctx context.Context, f *Facts, r OpenReader, table string, 
 		}
 		result.Count += rows
 		in = append(in, p.db.Name+": "+printable.Number(rows))
-		result.Gaps = append(result.Gaps, verdict.Gap{World: p.db.Name, Reason: "a column that is not declared has values which, if they are keys, would name other rows after the merge"})
+		result.Gaps = append(result.Gaps, verdict.Gap{World: p.db.Name, Reason: "an undeclared column has values that, if they are keys, would refer to other rows after the merge"})
 		kept = append(kept, slices.DeleteFunc(p.kept, func(k keptChange) bool { return !judged(k.as.candidate) })...)
 	}
 	if err := r.unsure(ctx, table, column, read, parts, judged, &result, named); err != nil {
@@ -200,9 +200,9 @@ func judgeOpenColumn(ctx context.Context, f *Facts, r OpenReader, table string, 
 	case result.Count == 0:
 		result.Message = "declared undecided"
 	case result.Open.Likely != "":
-		result.Message = fmt.Sprintf("seems to name %s, and %s would name other rows: %s", result.Open.Likely, printable.Count(result.Count, "value", "values"), catalog.Few(in))
+		result.Message = fmt.Sprintf("seems to refer to %s, and %s would refer to other rows: %s", result.Open.Likely, printable.Count(result.Count, "value", "values"), catalog.Few(in))
 	default:
-		result.Message = fmt.Sprintf("%s would name other rows, if they are keys: %s (of %s)",
+		result.Message = fmt.Sprintf("%s would refer to other rows, if they are keys: %s (of %s)",
 			printable.Count(result.Count, "value", "values"), catalog.Few(in), catalog.Enumerated(result.Open.Keys))
 	}
 	result.Next = []string{verdict.ChooseText(result.Open, table, column)}
@@ -249,7 +249,7 @@ func (r OpenReader) unsure(ctx context.Context, table, column string, got *openR
 		_, model := r.Facts.ModelOf(table)
 		_, to := r.Facts.ModelOf(c.Table)
 		if to == nil || model.Column(column) == nil || !model.Column(column).Comparable(to.Column(c.Column)) {
-			result.Gaps = append(result.Gaps, verdict.Gap{Reason: "some values may be keys of " + c.String() + ", of which there are too many to look them up"})
+			result.Gaps = append(result.Gaps, verdict.Gap{Reason: "some values may be keys of " + c.String() + ", which are too many to look up"})
 			continue
 		}
 		ref := rules.Ref{Reference: catalog.Reference{Columns: []string{column}, ToTable: c.Table, ToColumns: []string{c.Column}}, Table: table}
@@ -270,7 +270,7 @@ func (r OpenReader) unsure(ctx context.Context, table, column string, got *openR
 			result.Gaps = append(append(result.Gaps, s.Gaps...), s.ReboundGaps...)
 			if n := s.ReboundRows(); n > 0 {
 				named[k] += n
-				result.Gaps = append(result.Gaps, verdict.Gap{World: s.DB.Name, Reason: "a column that is not declared has values which, if they are keys, would name other rows after the merge"})
+				result.Gaps = append(result.Gaps, verdict.Gap{World: s.DB.Name, Reason: "an undeclared column has values that, if they are keys, would refer to other rows after the merge"})
 			}
 		}
 		// A row that names several counts once, as far as can be told: for the key that

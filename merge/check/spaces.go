@@ -720,7 +720,7 @@ func findOdd(c *CaseRows, declared *keys.Values, largest func(keys.Integer) bool
 		case largest(v):
 			why = "it is the largest value of the column"
 		case rows >= 10 && rows > all/100:
-			why = "it matches no row, in many rows"
+			why = "it matches no row and occurs in many rows"
 		default:
 			continue
 		}

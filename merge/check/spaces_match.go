@@ -124,7 +124,7 @@ func (f chooser) match(k *Rekeyed) (o Outcome) {
 			result.Table, result.Subject, result.Columns, result.Count = s.By.Table, catalog.ColumnList(s.By.Columns), s.By.Columns, matched.Many
 			result.Message = fmt.Sprintf("%s more than once in one database, as the first world compares, so they do not identify the rows: %s",
 				printable.Count(matched.Many, "value occurs", "values occur"), strings.Join(matched.Twice, "; "))
-			result.Next = []string{"give all rows but one other values; or match by more columns; or remove match from the space"}
+			result.Next = []string{"give all but one of the rows other values; or match by more columns; or remove match from the space"}
 			o.Add(Found(result))
 			continue
 		default:
@@ -238,7 +238,7 @@ func MatchedAction(f *Facts, table string, key []string) string {
 			continue
 		}
 		if s := f.Moving.Columns[rules.ColumnName{Table: table, Column: name}].Cases[0].Space; f.Rekeyed.MatchesAny(s) {
-			return fmt.Sprintf("%s names rows of %s that are matched (match), so that rows of several worlds have one key now: say how they are merged, [[merge.table]] tables = [%s], policy = %q",
+			return fmt.Sprintf("%s refers to rows of %s that are matched (match), so rows of several worlds now share a key: say how they are merged, [[merge.table]] tables = [%s], policy = %q",
 				name, s.Name, printable.TOML(table), rules.PolicyCombine)
 		}
 	}

@@ -30,7 +30,7 @@ const (
 	PartDisjoint   = "new keys collide with no other key"
 	PartImages     = "mapped back to old keys, all rows equal the originals"
 	PartOwn        = "rows that kept their keys are as they were"
-	PartReferences = "references name the same row as before, or none as before"
+	PartReferences = "references point to the same row as before, or to none as before"
 	PartSums       = "declared sums are the same"
 )
 

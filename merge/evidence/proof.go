@@ -85,7 +85,7 @@ type TableProof struct {
 	Missing int64 `json:"missing"`
 	Changed int64 `json:"changed"`
 
-	// Others says that it has rows that came from no world.
+	// Others says that it has rows that come from no world.
 	Others bool `json:"others"`
 
 	// Worlds are those whose rows were changed since they were copied.

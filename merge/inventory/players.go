@@ -28,7 +28,7 @@ func playersOf(ctx context.Context, source *world.Source, o Options) (*Players, 
 		p.Peak = max(p.Peak, n)
 	}
 	if a.Odd > 0 && p.Active30+a.Before == 0 { // such as seconds of play
-		return nil, fmt.Errorf("%s.%s holds no times: none of its %d values is between 1990 and now", o.Players, o.Active, a.Odd)
+		return nil, fmt.Errorf("%s.%s does not hold times: none of its %d values is between 1990 and now", o.Players, o.Active, a.Odd)
 	}
 	return p, nil
 }

@@ -437,7 +437,7 @@ func TestNoPlayers(t *testing.T) {
 	for _, tt := range []struct{ players, active, want string }{
 		{"heroes", "logout_time", `players: activity: there is no table "heroes"`},
 		{"characters", "seen", `players: activity: table "characters" has no column "seen"`},
-		{"characters", "guid", "players: characters.guid holds no times: none of its 2 values is between 1990 and now"},
+		{"characters", "guid", "players: characters.guid does not hold times: none of its 2 values is between 1990 and now"},
 	} {
 		inv := Read(t.Context(), []Database{sqlite(t, "w1", characters, logins(1, 1, 2))}, Options{Players: tt.players, Active: tt.active, Now: now})
 		if w := inv.Worlds[0]; w.Problem != tt.want || w.Players != nil || w.Rows != 2 || w.Bytes == 0 {

@@ -32,7 +32,7 @@ func (r *Run) Apart(ctx context.Context, doing string) error {
 	allowed := slices.ContainsFunc(r.Plan.Check.Allowed, func(r plan.Refusal) bool { return r.Code == verdict.CodeWorldTwice })
 	for _, t := range twins {
 		if t.Unclear == "" {
-			refused.Refusals = append(refused.Refusals, plan.Refusal{Source: t.B, Reason: fmt.Sprintf("it is the same database as %q: look where their DSNs lead", t.A)})
+			refused.Refusals = append(refused.Refusals, plan.Refusal{Source: t.B, Reason: fmt.Sprintf("it is the same database as %q: check which databases their DSNs lead to", t.A)})
 		} else if !allowed && t.B != r.New.Name { // which is known by its record
 			refused.Refusals = append(refused.Refusals, plan.Refusal{Source: t.B, Reason: fmt.Sprintf("it may be the same database as %q: %s", t.A, t.Unclear), Next: plan.NextPlan})
 		}

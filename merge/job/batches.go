@@ -71,7 +71,7 @@ func (f *Filling) Write(ctx context.Context, r *Run, l *world.Layout, b Batch, r
 	})
 	switch {
 	case errors.Is(err, sqldb.ErrDuplicate):
-		return &record.ChangedError{Database: f.World, Table: f.Table, Reason: "a row has a key or a unique value that another row of the new database has", Cause: err}
+		return &record.ChangedError{Database: f.World, Table: f.Table, Reason: "a row has a key or unique value that another row of the new database also has", Cause: err}
 	case errors.Is(err, sqldb.ErrInvalid):
 		return &record.ChangedError{Database: f.World, Table: f.Table, Reason: "the new database does not take a row as it is", Cause: err}
 	case err != nil:

@@ -27,7 +27,7 @@ func (r *Run) Begin(ctx context.Context) (record.State, error) {
 	if err != nil {
 		return "", err
 	}
-	err = r.Retry(ctx, "looking at the fences", func(ctx context.Context) (err error) {
+	err = r.Retry(ctx, "checking the fences", func(ctx context.Context) (err error) {
 		is, err = r.Later(ctx, is)
 		return err
 	})
@@ -67,17 +67,17 @@ func (r *Run) Behind(state record.State) bool {
 func (r *Run) Kept(ctx context.Context, doing string, state record.State) error {
 	if r.Behind(state) {
 		return &record.RefusedError{Doing: doing, Refusals: []plan.Refusal{{Source: r.New.Name, Next: plan.NextNone, Reason: "the fences of its worlds say " +
-			"that the merge was opened, but this database is a copy from before that: name the one that was opened; if it is gone, undo the merge, " +
-			"which keeps what it gave, then plan again"}}}
+			"that the merge was opened, but this database is a copy from before that: give the opened database; if it is gone, undo the merge, " +
+			"which raises the worlds' counters above the numbers used there, then plan again"}}}
 	}
-	return r.Retry(ctx, "looking at the fences", func(ctx context.Context) error {
+	return r.Retry(ctx, "checking the fences", func(ctx context.Context) error {
 		if err := r.SameWorlds(ctx, doing); err != nil {
 			return err
 		}
 		err := r.Fenced(ctx)
 		if changed, is := errors.AsType[*record.ChangedError](err); is {
 			return &record.RefusedError{Doing: doing, Refusals: []plan.Refusal{{Source: changed.Database, Reason: changed.Reason +
-				": its game may have run since, and would live twice", Next: plan.NextUndoPlan}}}
+				": its game may have run since, so the world would exist twice", Next: plan.NextUndoPlan}}}
 		}
 		return err
 	})
@@ -114,7 +114,7 @@ func (r *Run) Fenced(ctx context.Context) error {
 		}
 		now, err := record.Servers(ctx, r.Worlds[i].Database)
 		if err != nil {
-			return fmt.Errorf("looking at the fence of %q: %w", w.Name, err)
+			return fmt.Errorf("checking the fence of %q: %w", w.Name, err)
 		}
 		if reason := record.NotKept(w, now, r.Plan.ID); reason != "" {
 			return &record.ChangedError{Database: w.Name, Reason: reason}

@@ -59,7 +59,7 @@ func NewRun(p *plan.Plan, into world.Database, worlds []world.Database, opts Opt
 		Layouts: make(map[string]*world.Layout), Seen: record.NewSeenKeys(), Tally: &Tally{progress: opts.Progress, retrying: opts.Retrying, parts: make(map[record.Place]int64)}}
 	for i, d := range worlds {
 		if d.Name != p.Worlds[i].Name {
-			return nil, fmt.Errorf("merge: the plan has %q where %q is given: want the worlds in the order of the plan", p.Worlds[i].Name, d.Name)
+			return nil, fmt.Errorf("merge: the plan has %q where %q was given: want the worlds in the order of the plan", p.Worlds[i].Name, d.Name)
 		}
 		from := &world.Connection{Database: d, Fail: h.Fail}
 		from.Withheld, from.Sifted = p.WithheldOf(d.Name, from.Dialect())

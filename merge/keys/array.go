@@ -18,7 +18,7 @@ type array struct {
 func parseArray(s *step) (finder, notation) {
 	const right = "array count=u32le elem=u64le, with types from u8 to u64"
 	if !s.last {
-		s.fail(s.at, "only bits may follow array: its elements are numbers")
+		s.fail(s.at, "only bits may follow array, because its elements are numbers")
 	}
 	a := array{parseType(s, "count"), parseType(s, "elem")}
 	s.finish(right)
@@ -48,7 +48,7 @@ func (a array) find(t part) (all []part, err error) {
 	from := t.from + a.count.length
 	count, room := a.count.number(t.source[t.from:from]), t.to-from
 	if room%a.elem.length != 0 || count != uint64(room/a.elem.length) {
-		return nil, t.fault(t.from, t.to, "the count is %d, and %d bytes follow; want %d for each", count, room, a.elem.length)
+		return nil, t.fault(t.from, t.to, "the count is %d, but %d bytes follow; want %d for each", count, room, a.elem.length)
 	}
 	for ; from < t.to; from += a.elem.length {
 		all = append(all, t.field(from, from+a.elem.length))

@@ -17,10 +17,10 @@ func TestArray(t *testing.T) {
 		{format: "array count=u8 elem=u64be then bits 0..31 tag 48..63=0x4000", cell: "\x02\x40\x00\x00\x00\x00\x00\x00\x05\x00\x00\x00\x00\x00\x00\x00\x05", keys: "5", shifted: "\x02\x40\x00\x00\x00\x01\x31\x2d\x05\x00\x00\x00\x00\x00\x00\x00\x05"},
 
 		{format: "array count=u32le elem=u64le", cell: "\x00\x00", fault: `byte 0: "\x00\x00": want a count of 4 bytes`},
-		{format: "array count=u8 elem=u16le", cell: "\x01", fault: "the count is 1, and 0 bytes follow; want 2 for each"},
-		{format: "array count=u8 elem=u16le", cell: "\x01ab ", fault: "the count is 1, and 3 bytes follow"},
-		{format: "array count=u8 elem=u16le", cell: "\x01abcd", fault: "the count is 1, and 4 bytes follow"},
-		{format: "array count=u64le elem=u64le", cell: "\x01\x00\x00\x00\x00\x00\x00\x2012345678", fault: "the count is 2305843009213693953, and 8 bytes follow"},
+		{format: "array count=u8 elem=u16le", cell: "\x01", fault: "the count is 1, but 0 bytes follow; want 2 for each"},
+		{format: "array count=u8 elem=u16le", cell: "\x01ab ", fault: "the count is 1, but 3 bytes follow"},
+		{format: "array count=u8 elem=u16le", cell: "\x01abcd", fault: "the count is 1, but 4 bytes follow"},
+		{format: "array count=u64le elem=u64le", cell: "\x01\x00\x00\x00\x00\x00\x00\x2012345678", fault: "the count is 2305843009213693953, but 8 bytes follow"},
 	})
 	refused(t, map[string]string{
 		"array":                            "at character 1: want count= with u8, u16le",

@@ -60,7 +60,7 @@ func parseBits(s *step) *bitsFormat {
 	case b.tagged && b.want > b.tag.mask():
 		s.fail(s.words[2].at, "the tag 0x%x does not fit into the bits %d..%d", b.want, b.tag.low, b.tag.high)
 	case b.tagged && b.key.meets(b.tag):
-		s.fail(s.words[2].at, "a bit cannot be of the key and of the tag")
+		s.fail(s.words[2].at, "a bit cannot belong to both the key and the tag")
 	}
 	return b
 }

@@ -33,7 +33,7 @@ func TestBits(t *testing.T) {
 		"bits 0..31 tag 48..63":                "right is",
 		"bits 0..31 tag 48..63='5'":            "right is",
 		"bits 0..31 tag 48..63=0x10000":        "at character 16: the tag 0x10000 does not fit into the bits 48..63",
-		"bits 0..31 tag 31..63=1":              "a bit cannot be of the key and of the tag",
+		"bits 0..31 tag 31..63=1":              "a bit cannot belong to both the key and the tag",
 		"bits 0..31 tag 48..63=1 tag 40..41=1": "right is",
 	})
 }

@@ -156,14 +156,14 @@ func refused(t *testing.T, all map[string]string) {
 func TestParse(t *testing.T) {
 	refused(t, map[string]string{
 		"":                         "at character 1: want the name of a format: list, regex, json, bits, records and array",
-		"phpserialize":             `at character 1: "phpserialize" is not a format: known are list, regex, json, bits, records and array; words is about several columns`,
+		"phpserialize":             `at character 1: "phpserialize" is not a format: known are list, regex, json, bits, records and array; words covers several columns`,
 		"erlang term text":         `"erlang" is not a format`,
 		"exec ./codec":             `"exec" is not a format`,
 		"then":                     "at character 1: want the name of a format",
 		"json '$' then":            "at character 14: want the name of a format",
 		"json '$' then  lists":     `at character 16: "lists" is not a format`,
-		"words [a, b]":             "words is about several columns",
-		"list sep=' every":         "at character 10: the quote has no end",
+		"words [a, b]":             "words covers several columns",
+		"list sep=' every":         "at character 10: the quote is not closed",
 		"list sep=' 'every":        "at character 13: want a space",
 		"list sep'x' every":        "at character 9: want a space or =",
 		"list [a":                  "at character 6: want ]",
@@ -197,7 +197,7 @@ func TestNothing(t *testing.T) {
 func TestFault(t *testing.T) {
 	f := must(t, "list sep=' ' every")
 	_, err := f.Keys([]byte("1 2 \x1b[2J" + strings.Repeat("é", 99)))
-	want := `byte 4: "\x1b[2J` + strings.Repeat(`\u00e9`, 18) + `" and 162 more bytes: want a whole number, from -2^63 to 2^64-1, without zeros before it`
+	want := `byte 4: "\x1b[2J` + strings.Repeat(`\u00e9`, 18) + `" and 162 more bytes: want a whole number, from -2^63 to 2^64-1, without leading zeros`
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
@@ -217,7 +217,7 @@ func TestFault(t *testing.T) {
 func TestSpliceReadsAgain(t *testing.T) {
 	run(t, []example{
 		{format: "regex '#([0-9]{1,4})'", cell: "#12", keys: "12", fault: "with new values, the cell does not have the format"},
-		{format: "regex '^#([0-9]{1,4})$|.+'", cell: "#12", keys: "12", fault: "with new values, the cell is \"#20000012\", and the format finds other keys in it"},
+		{format: "regex '^#([0-9]{1,4})$|.+'", cell: "#12", keys: "12", fault: "with new values, the cell is \"#20000012\", in which the format finds other keys"},
 	})
 }
 

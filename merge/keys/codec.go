@@ -46,9 +46,9 @@ type NoCodecError struct{ Format string }
 
 func (e *NoCodecError) Error() string {
 	if IsCommand(e.Format) {
-		return fmt.Sprintf("the format %q needs this command, and it was not allowed to run", e.Format)
+		return fmt.Sprintf("the format %q needs this command, which was not allowed to run", e.Format)
 	}
-	return fmt.Sprintf("the format %q needs this codec, and it was not given: a program of the game hands it in as an option; without one, want a command: exec ./codec", e.Format)
+	return fmt.Sprintf("the format %q needs this codec, which was not given: pass it as an option of the Go API, or use a command: exec ./codec", e.Format)
 }
 
 // IsCodec reports whether a format is a codec of the game's own.
@@ -164,7 +164,7 @@ func (c *coded) splice(cell []byte, image func(CellKey) (Integer, error)) ([]byt
 		return nil, err
 	}
 	if !bytes.Equal(same, cell) {
-		return nil, c.fault(cell, fmt.Errorf("with its own keys put back the codec makes %s of it", quote(same)))
+		return nil, c.fault(cell, fmt.Errorf("with the same keys put back, the codec changes it to %s", quote(same)))
 	}
 	news := slices.Clone(olds)
 	for i, old := range olds {
@@ -182,12 +182,12 @@ func (c *coded) splice(cell []byte, image func(CellKey) (Integer, error)) ([]byt
 	if again, err := c.read(out); err != nil {
 		return nil, fmt.Errorf("with new keys: %w", err)
 	} else if !slices.Equal(again, news) {
-		return nil, c.fault(cell, fmt.Errorf("the keys %s were put in, and the codec then finds %s in %s", few(news), few(again), quote(out)))
+		return nil, c.fault(cell, fmt.Errorf("after the keys %s were put in, the codec finds %s in %s", few(news), few(again), quote(out)))
 	}
 	if back, err := c.write(out, olds); err != nil {
 		return nil, fmt.Errorf("with the old keys put back: %w", err)
 	} else if !bytes.Equal(back, cell) {
-		return nil, c.fault(cell, fmt.Errorf("with new keys and then the old ones put in, the codec makes %s of it", quote(back)))
+		return nil, c.fault(cell, fmt.Errorf("with new keys and then the old ones put back, the codec changes it to %s", quote(back)))
 	}
 	return out, nil
 }

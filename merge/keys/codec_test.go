@@ -70,9 +70,9 @@ func TestCodecThatLies(t *testing.T) {
 		identity bool // whether it is seen without new keys
 		want     string
 	}{
-		"identity": {true, "with its own keys put back"},
-		"swap":     {false, "the keys 20000001, 20000002 were put in, and the codec then finds 20000002, 20000001"},
-		"drop":     {false, "the keys 20000001, 20000002 were put in, and the codec then finds 20000001, 2 "},
+		"identity": {true, "with the same keys put back"},
+		"swap":     {false, "after the keys 20000001, 20000002 were put in, the codec finds 20000002, 20000001"},
+		"drop":     {false, "after the keys 20000001, 20000002 were put in, the codec finds 20000001, 2 "},
 	} {
 		r, in := coded(t, bags{inventory.Codec{Lie: lie}}), [][]byte{inventory.Bag("", 1, 2)}
 		if _, err := r.Splice(in, shift); err == nil || !strings.Contains(err.Error(), c.want) {

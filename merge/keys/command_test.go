@@ -143,13 +143,13 @@ func TestCommandThatFails(t *testing.T) {
 		format string
 		want   []string
 	}{
-		"hang":             {"", []string{"it gave no answer within 200ms"}},
-		"child":            {"", []string{"it gave no answer within 200ms"}},
+		"hang":             {"", []string{"it did not answer within 200ms"}},
+		"child":            {"", []string{"it did not answer within 200ms"}},
 		"die":              {"", []string{"it ended", "exit status 3", `... "`, `xx\nno such \x1b[31mtable of items"`}},
 		"garbage":          {"", []string{`it answered "ready."`}},
 		"older":            {"", []string{"want the n of the request, 2"}},
 		"extra":            {"", []string{"want the n of the request, 2"}},
-		"endless":          {"", []string{"bytes, without the end of a line", `0123`, " more bytes"}},
+		"endless":          {"", []string{"bytes without the end of a line", `0123`, " more bytes"}},
 		"is missing":       {"exec ./no-such-codec items", []string{"cannot be started", "no-such-codec"}},
 		"is not in PATH":   {"exec no-such-codec", []string{"cannot be started", "PATH"}},
 		"is no executable": {"exec '" + plain + "'", []string{"cannot be started", "permission denied"}},
@@ -211,7 +211,7 @@ func TestCommandIsKilledWithTheContext(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}()
-	if _, err := splice(t, codecs, format, inventory.Bag("", 1)); err == nil || !strings.Contains(err.Error(), "stopped with the work") {
+	if _, err := splice(t, codecs, format, inventory.Bag("", 1)); err == nil || !strings.Contains(err.Error(), "stopped when the work stopped") {
 		t.Error(err)
 	}
 	pid := <-child

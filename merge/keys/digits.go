@@ -43,14 +43,14 @@ func (d digits) read(t part) (v Integer, any bool, err error) {
 
 // String says what is right.
 func (d digits) String() string {
-	text := "a whole number, from -2^63 to 2^64-1, without zeros before it"
+	text := "a whole number, from -2^63 to 2^64-1, without leading zeros"
 	if d.base == 16 && d.upper {
-		text = "hexadecimal digits 0-9 and A-F, at most 16, without zeros before them"
+		text = "hexadecimal digits 0-9 and A-F, at most 16, without leading zeros"
 	} else if d.base == 16 {
-		text = "hexadecimal digits 0-9 and a-f, at most 16, without zeros before them"
+		text = "hexadecimal digits 0-9 and a-f, at most 16, without leading zeros"
 	}
 	if d.width > 0 {
-		text += fmt.Sprintf(", and %+q before them to make %d characters", string(d.pad), d.width)
+		text += fmt.Sprintf(", padded with %+q to %d characters", string(d.pad), d.width)
 	}
 	return text
 }
@@ -95,7 +95,7 @@ func (d digits) write(v Integer) ([]byte, error) {
 		return b, nil
 	}
 	if len(b) > d.width {
-		return nil, fmt.Errorf("needs %d characters, and the format has %d", len(b), d.width)
+		return nil, fmt.Errorf("needs %d characters, but the format has %d", len(b), d.width)
 	}
 	return append(bytes.Repeat([]byte{d.pad}, d.width-len(b)), b...), nil
 }
@@ -134,7 +134,7 @@ func (d digits) cutAfter(t part) bool { return t.to < len(t.source) && d.isDigit
 
 // cutFault is an error about a part that is only a part of a number.
 func cutFault(t part) error {
-	return t.fault(max(t.from-1, 0), min(t.to+1, len(t.source)), "this is more than the number that was found, %s", quote(t.bytes()))
+	return t.fault(max(t.from-1, 0), min(t.to+1, len(t.source)), "this is longer than the number that was found, %s", quote(t.bytes()))
 }
 
 func (d digits) isDigit(c byte) bool {

@@ -59,7 +59,7 @@ func ExampleFormat_Splice() {
 	// {"a": [{"id": 20004711}, {"id": "20000012"}]}
 	// 4611686018447387981
 	// 20000005:1;20000007:2
-	// byte 0: "4711x": want a whole number, from -2^63 to 2^64-1, without zeros before it
+	// byte 0: "4711x": want a whole number, from -2^63 to 2^64-1, without leading zeros
 }
 
 func ExampleFormat_Splice_blobs() {
@@ -93,5 +93,5 @@ func ExampleParse() {
 	fmt.Println(err)
 	// Output:
 	// format "list sep=' ' every=2": at character 14: want every=2+1: how many elements a group has, and which one is the key, counted from 0
-	// format "phpserialize": at character 1: "phpserialize" is not a format: known are list, regex, json, bits, records and array; words is about several columns; codec and exec are the game's own
+	// format "phpserialize": at character 1: "phpserialize" is not a format: known are list, regex, json, bits, records and array; words covers several columns; codec and exec are the game's own
 }

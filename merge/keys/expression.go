@@ -32,7 +32,7 @@ func ParseExpression(text string) (*Expression, error) {
 		p.fail("want an operator")
 	}
 	if p.err == nil && !p.id {
-		p.fail("it does not name id, the key")
+		p.fail("it does not contain id, the key")
 	}
 	return &Expression{text, e}, p.err
 }

@@ -23,7 +23,7 @@ func TestExpression(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"": "want id, a number or (", "7": "does not name id", "id /": "want id", "id / 0": "above 0", "id / id": "above 0", "id % (3-3)": "above 0", "(id": "want )", "id id": "want an operator",
+		"": "want id, a number or (", "7": "does not contain id", "id /": "want id", "id / 0": "above 0", "id / id": "above 0", "id % (3-3)": "above 0", "(id": "want )", "id id": "want an operator",
 		"id ^ 2": "want an operator", "guid / 5": "want id", "id / 99999999999999999999": "want id", strings.Repeat("(", 99) + "id": "too many", "id)": "want an operator", "id / x": "want id",
 	} {
 		if _, err := ParseExpression(text); err == nil || !strings.Contains(err.Error(), want) {

@@ -166,7 +166,7 @@ func (f *Format) write(s *spot, v Integer) (written []byte, err error) {
 		return nil, err
 	}
 	if s.at.fixed && len(written) != s.End-s.Start {
-		return nil, fmt.Errorf("needs %d bytes, and has %d", len(written), s.End-s.Start)
+		return nil, fmt.Errorf("needs %d bytes but has %d", len(written), s.End-s.Start)
 	}
 	return written, nil
 }
@@ -179,7 +179,7 @@ func (f *Format) check(out []byte, want []spot) error {
 	}
 	same := func(a, b spot) bool { return a.CellKey == b.CellKey && a.whole == b.whole && a.other == b.other }
 	if !slices.EqualFunc(got, want, same) {
-		return fmt.Errorf("with new values, the cell is %s, and the format finds other keys in it", quote(out))
+		return fmt.Errorf("with new values, the cell is %s, in which the format finds other keys", quote(out))
 	}
 	return nil
 }

@@ -95,7 +95,7 @@ func (s *jsonScanner) want(step int) string {
 	case s.path.text:
 		return "want a string or a number at the end of the path"
 	default:
-		return "want a whole number at the end of the path, or a string that is one"
+		return "want a whole number, or a string of one, at the end of the path"
 	}
 }
 
@@ -211,15 +211,15 @@ func (s *jsonScanner) str() {
 	for s.err == nil {
 		switch c := s.peek(); {
 		case s.at >= s.to:
-			s.fail("the string has no end")
+			s.fail("the string is not closed")
 		case c < ' ':
-			s.fail("a string cannot have this byte")
+			s.fail("a string cannot contain this byte")
 		case c == '"':
 			s.at++
 			return
 		case c == '\\':
 			if s.at+1 >= s.to || s.escape() == 0 {
-				s.fail("this is no escape")
+				s.fail("this is not a valid escape")
 			}
 			s.at += s.escape()
 		default:

@@ -291,7 +291,7 @@ func (s *Set) appendValues(b []byte) []byte {
 }
 
 func (s *Set) readValues(b []byte) error {
-	broken := errors.New("rekey: not a set of keys, or a damaged one")
+	broken := errors.New("rekey: not a set of keys, or damaged")
 	size, n := binary.Uvarint(b)
 	if n <= 0 || size > uint64(len(b)-n) {
 		return broken

@@ -68,7 +68,7 @@ func read(line []byte, r request) (a reply, nonsense string) {
 	for _, text := range *said.Keys {
 		n, ok := ParseInteger([]byte(text))
 		if !ok || n.String() != text {
-			return a, fmt.Sprintf("%s: the key %s is no whole number from -2^63 to 2^64-1, without zeros before it", answered, cut([]byte(text)))
+			return a, fmt.Sprintf("%s: the key %s is no whole number from -2^63 to 2^64-1, without leading zeros", answered, cut([]byte(text)))
 		}
 		a.keys = append(a.keys, n)
 	}

@@ -79,9 +79,9 @@ func (l list) find(t part) (all []part, err error) {
 	n++
 	switch {
 	case l.group == 0 && n <= l.pos:
-		return nil, t.fault(t.from, t.to, "want element %d, counted from 0, and the list has %d", l.pos, n)
+		return nil, t.fault(t.from, t.to, "want element %d, counted from 0, but the list has %d", l.pos, n)
 	case l.group > 0 && n%l.group != 0:
-		return nil, t.fault(t.from, t.to, "want groups of %d, and the list has %d elements", l.group, n)
+		return nil, t.fault(t.from, t.to, "want groups of %d, but the list has %d elements", l.group, n)
 	}
 	return all, nil
 }

@@ -19,8 +19,8 @@ func TestList(t *testing.T) {
 		{format: "list sep=' ' every=2+1", cell: "a 5 b 7 ", keys: "5 7", shifted: "a 20000005 b 20000007 "},
 		{format: "list sep=' ' every=3+0", cell: "5 a b 7 c d", keys: "5 7", shifted: "20000005 a b 20000007 c d"},
 
-		{format: "list sep=' ' pos=3", cell: "1 2 3 ", fault: `byte 0: "1 2 3 ": want element 3, counted from 0, and the list has 3`},
-		{format: "list sep=' ' every=2+0", cell: "1 2 3", fault: "want groups of 2, and the list has 3 elements"},
+		{format: "list sep=' ' pos=3", cell: "1 2 3 ", fault: `byte 0: "1 2 3 ": want element 3, counted from 0, but the list has 3`},
+		{format: "list sep=' ' every=2+0", cell: "1 2 3", fault: "want groups of 2, but the list has 3 elements"},
 		{format: "list sep=' ' every", cell: "1  2", fault: `byte 2: "": want a whole number`},
 		{format: "list sep=' ' every", cell: " 1", fault: `byte 0: "": want`},
 		{format: "list sep=' ' every", cell: "1 x", fault: `byte 2: "x": want`},

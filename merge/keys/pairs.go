@@ -104,7 +104,7 @@ func (p *Pairs) UnmarshalText(text []byte) error {
 		old, ok := ParseInteger([]byte(a))
 		image, also := ParseInteger([]byte(b))
 		if !ok || !also {
-			return fmt.Errorf("the pair %.40q is not two keys", one)
+			return fmt.Errorf("the pair %.40q is not a pair of keys", one)
 		}
 		all = append(all, Pair{old, image})
 	}

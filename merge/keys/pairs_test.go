@@ -50,8 +50,8 @@ func TestPairsRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"1:2 1:3": "the key 1 would become two",
 		"1:2 3:2": "the keys 1 and 3 would both become 2",
-		"1:x":     `"1:x" is not two keys`,
-		"12":      `"12" is not two keys`,
+		"1:x":     `"1:x" is not a pair of keys`,
+		"12":      `"12" is not a pair of keys`,
 	} {
 		if err := new(Pairs).UnmarshalText([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)

@@ -7,7 +7,7 @@ import (
 )
 
 // known are the formats of a cell.
-const known = "list, regex, json, bits, records and array; words is about several columns; codec and exec are the game's own"
+const known = "list, regex, json, bits, records and array; words covers several columns; codec and exec are the game's own"
 
 // Parse reads a format. An error says what is wrong, where, and what would be right.
 func Parse(text string) (*Format, error) {
@@ -47,7 +47,7 @@ func (f *Format) add(s *step, i int) {
 		f.bits = parseBits(s)
 		return
 	case "words":
-		s.fail(s.at, "words is about several columns, and cannot be the format of a cell")
+		s.fail(s.at, "words covers several columns and cannot be the format of a cell")
 	default:
 		s.fail(s.at, "%q is not a format: known are %s", s.name, known)
 	}
@@ -179,7 +179,7 @@ func (s *step) quote(i int) (value string, end int) {
 			return b.String(), j + 1
 		}
 	}
-	s.fail(i, "the quote has no end")
+	s.fail(i, "the quote is not closed")
 	return "", len(s.text)
 }
 

@@ -75,7 +75,7 @@ func (p *process) exchange(line []byte, timeout time.Duration) (answer []byte, e
 		case err == nil && writeErr == nil:
 			return answer, nil
 		case len(answer) > most:
-			return nil, p.end(fmt.Sprintf("it answers with more than %d bytes, without the end of a line: %s", most, cut(answer)))
+			return nil, p.end(fmt.Sprintf("its answer has more than %d bytes without the end of a line: %s", most, cut(answer)))
 		case errors.Is(err, bufio.ErrBufferFull):
 		default:
 			reason := "it ended"
@@ -83,7 +83,7 @@ func (p *process) exchange(line []byte, timeout time.Duration) (answer []byte, e
 				reason += ", and had written " + cut(answer)
 			}
 			if errors.Is(context.Cause(p.ctx), errLate) {
-				reason = fmt.Sprintf("it gave no answer within %s", timeout)
+				reason = fmt.Sprintf("it did not answer within %s", timeout)
 			}
 			return nil, p.end(reason)
 		}
@@ -106,7 +106,7 @@ func (p *process) endWithin(patience time.Duration, reason string) error {
 	err := p.cmd.Wait()
 	switch {
 	case p.work.Err() != nil:
-		reason = "it was stopped with the work"
+		reason = "it was stopped when the work stopped"
 	case alone && p.ctx.Err() == nil && err != nil:
 		reason += ": " + err.Error()
 	}

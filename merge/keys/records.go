@@ -27,7 +27,7 @@ func parseRecords(s *step) (finder, notation) {
 	if s.last {
 		little := s.flag("le")
 		if n.big = s.flag("be"); n.big == little && (little || r.length > 1) {
-			s.fail(s.at, "want le (the lowest byte first) or be (the highest); right is: %s", right)
+			s.fail(s.at, "want le (lowest byte first) or be (highest first); right is: %s", right)
 		}
 		if s.err == nil {
 			n.empty, n.empties = s.number("empty", 0, n.most())
@@ -39,7 +39,7 @@ func parseRecords(s *step) (finder, notation) {
 
 func (r records) find(t part) (all []part, err error) {
 	if (t.to-t.from)%r.size != 0 {
-		return nil, t.fault(t.from, t.to, "want records of %d bytes, and there are %d bytes", r.size, t.to-t.from)
+		return nil, t.fault(t.from, t.to, "want records of %d bytes, but there are %d bytes", r.size, t.to-t.from)
 	}
 	for from := t.from + r.at; from < t.to; from += r.size {
 		all = append(all, t.field(from, from+r.length))

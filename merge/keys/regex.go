@@ -46,12 +46,12 @@ func parseRegex(s *step) (finder, notation) {
 	}
 	switch groups := expression.NumSubexp(); {
 	case groups == 0 && !given:
-		s.fail(s.at, "the expression has no group: put the key in parentheses, or write group=0 if all that matches is the key")
+		s.fail(s.at, "the expression has no group: put the key in parentheses, or write group=0 if the whole match is the key")
 	case r.group > groups:
 		s.fail(s.at, "want a group from 0 to %d: the expression has %d", groups, groups)
 	case groups > 1 && !given:
-		s.fail(s.at, "the expression has %d groups: say which one is the key, such as group=1; if others are keys too, they need a reference each; "+
-			"a group that is no key may be written (?:...)", groups)
+		s.fail(s.at, "the expression has %d groups: say which one is the key, such as group=1; if others are keys too, each needs its own reference; "+
+			"a group that is not a key can be written (?:...)", groups)
 	}
 	if s.last {
 		r.number = parseDigits(s)

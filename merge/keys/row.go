@@ -41,7 +41,7 @@ func ParseRow(text, column string, codecs Codecs) (*Row, error) {
 		return nil, err
 	}
 	if !slices.Contains(w.Columns(), column) {
-		return nil, fmt.Errorf("the words are in %q, and %q is not among them", w.Columns(), column)
+		return nil, fmt.Errorf("the words are in %q, which does not include %q", w.Columns(), column)
 	}
 	return &Row{words: w, columns: w.Columns()}, nil
 }
@@ -239,7 +239,7 @@ func apart(formats []*Row, cells func(*Row) [][]byte) ([][]CellKey, error) {
 	})
 	for i := 1; i < len(all); i++ {
 		if a, b := all[i-1], all[i]; a.column == b.column && a.End > b.Start {
-			return nil, fmt.Errorf("byte %d of %s: the key %s is one of %q and of %q", b.Start, b.column, b.Value, a.of, b.of)
+			return nil, fmt.Errorf("byte %d of %s: the key %s belongs to both %q and %q", b.Start, b.column, b.Value, a.of, b.of)
 		}
 	}
 	return found, nil

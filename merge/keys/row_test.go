@@ -30,8 +30,8 @@ func TestSpliceAll(t *testing.T) {
 		"two paths":               {[]string{"json '$.owner'", "json '$.items[*]'"}, map[string]string{"a": `{"items": [1, 2],"owner":7}`}, map[string]string{"a": `{"items": [201, 202],"owner":107}`}, ""},
 		"two tags":                {[]string{"bits 0..15 tag 16..23=1", "bits 0..15 tag 16..23=2"}, map[string]string{"a": "131080"}, map[string]string{"a": "131280"}, ""},
 		"words":                   {[]string{"words [a, b]"}, map[string]string{"a": "65535", "b": "0"}, map[string]string{"a": "99", "b": "1"}, ""},
-		"one byte for two":        {[]string{"list sep=' ' pos=0", "list sep=' ' every"}, map[string]string{"a": "7 8"}, nil, "one of"},
-		"words and a whole cell":  {[]string{"words [a, b]", "bits 0..15"}, map[string]string{"a": "7", "b": "8"}, nil, "one of"},
+		"one byte for two":        {[]string{"list sep=' ' pos=0", "list sep=' ' every"}, map[string]string{"a": "7 8"}, nil, "belongs to both"},
+		"words and a whole cell":  {[]string{"words [a, b]", "bits 0..15"}, map[string]string{"a": "7", "b": "8"}, nil, "belongs to both"},
 		"what the other disturbs": {[]string{"regex '^7 ([0-9]+)'", "list sep=' ' pos=0"}, map[string]string{"a": "7 8"}, nil, "finds other keys"},
 		"one that is broken":      {[]string{"list sep=' ' pos=0", "list sep=' ' pos=1"}, map[string]string{"a": "7 x"}, nil, `"x"`},
 	}

@@ -369,7 +369,7 @@ const (
 
 // UnmarshalBinary reads what [Set.AppendBinary] wrote.
 func (s *Set) UnmarshalBinary(b []byte) error {
-	broken := errors.New("rekey: not a set of keys, or a damaged one")
+	broken := errors.New("rekey: not a set of keys, or damaged")
 	end := len(b) - 4
 	if end < 1 || b[0] != setVersion && b[0] != valuesVersion || binary.BigEndian.Uint32(b[end:]) != crc32.Checksum(b[:end], castagnoli) {
 		return broken

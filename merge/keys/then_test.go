@@ -19,13 +19,13 @@ func TestThen(t *testing.T) {
 		{format: "regex 'data=(.*)$' then json '$.id'", cell: `x data={"id":5}`, keys: "5", shifted: `x data={"id":20000005}`},
 		{format: "json '$[*]' then json '$.id'", cell: `["","{\"id\":5}"]`, keys: "5", shifted: `["","{\"id\":20000005}"]`},
 
-		{format: "records size=11 at=0 len=10 then json '$' then list sep=' ' every", cell: `"5\u00206"x`, keys: "5 6", fault: `byte 1: "5": new value 20000005: needs 8 bytes, and has 1`},
+		{format: "records size=11 at=0 len=10 then json '$' then list sep=' ' every", cell: `"5\u00206"x`, keys: "5 6", fault: `byte 1: "5": new value 20000005: needs 8 bytes but has 1`},
 		{format: "json '$.mail' then json '$.sender'", cell: `{"mail":"{\"sender\": 0\u0035}"}`, fault: `byte 23: "5}": want a comma or }`},
 		{format: "json '$.mail' then json '$.sender'", cell: `{"mail":"{\"sender\": \u0035}"}`, fault: `byte 22: "5": the number is written with escapes`},
 		{format: "json '$.mail' then json '$.sender'", cell: `{"mail":"{\"sender\": }"}`, fault: `byte 22: "}": want a JSON value`},
 		{format: "json '$.mail' then json '$.sender'", cell: `{"mail":{"sender":5}}`, fault: `want a string or a number at the end of the path`},
-		{format: "list sep=';' every then list sep=':' pos=1", cell: "5:1;7", fault: `byte 4: "7": want element 1, counted from 0, and the list has 1`},
-		{format: "regex '([0-9])' then regex '[0-9]' group=0", cell: "12", fault: "this is more than the number"},
+		{format: "list sep=';' every then list sep=':' pos=1", cell: "5:1;7", fault: `byte 4: "7": want element 1, counted from 0, but the list has 1`},
+		{format: "regex '([0-9])' then regex '[0-9]' group=0", cell: "12", fault: "this is longer than the number"},
 	})
 }
 

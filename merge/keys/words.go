@@ -39,7 +39,7 @@ func ParseWords(text string) (*Words, error) {
 	s := steps[0]
 	s.last = true
 	if s.name != "words" || len(steps) > 1 {
-		s.fail(s.at, "want words alone; right is: %s", right)
+		s.fail(s.at, "words cannot be combined with other formats; right is: %s", right)
 	}
 	w := &Words{text: text, each: 16}
 	if list := s.take("[]"); list != nil {
@@ -57,7 +57,7 @@ func ParseWords(text string) (*Words, error) {
 		w.each = int(each)
 	}
 	if len(w.columns) < 2 || len(w.columns)*w.each > 64 {
-		s.fail(s.at, "want two columns or more, of 64 bits together at most; right is: %s", right)
+		s.fail(s.at, "want two or more columns, together at most 64 bits; right is: %s", right)
 	}
 	w.big = s.flag("be")
 	if s.flag("le") && w.big {
@@ -76,7 +76,7 @@ func (w *Words) Columns() []string { return w.columns }
 // CellKey returns the key in the cells of a row, one for each column. Start and End of it are 0.
 func (w *Words) Key(cells [][]byte) (k CellKey, ok bool, err error) {
 	if len(cells) != len(w.columns) {
-		return k, false, fmt.Errorf("want %d cells, and there are %d", len(w.columns), len(cells))
+		return k, false, fmt.Errorf("want %d cells, but there are %d", len(w.columns), len(cells))
 	}
 	empty := 0
 	for i, cell := range cells {
@@ -95,7 +95,7 @@ func (w *Words) Key(cells [][]byte) (k CellKey, ok bool, err error) {
 		k.Value.Bits |= v.Bits << w.shift(i)
 	}
 	if empty > 0 && empty < len(cells) {
-		return CellKey{}, false, fmt.Errorf("%d of the columns %s are empty, and others are not", empty, strings.Join(w.columns, ", "))
+		return CellKey{}, false, fmt.Errorf("%d of the columns %s are empty, but others are not", empty, strings.Join(w.columns, ", "))
 	}
 	return k, empty == 0, nil
 }

@@ -31,8 +31,8 @@ func TestWords(t *testing.T) {
 		{format: "words [card2, card3]", cells: "65536 0", fault: `column "card2": byte 0: "65536": want a number from 0 to 65535`},
 		{format: "words [card2, card3]", cells: "0 -1", fault: `column "card3": byte 0: "-1": want a number from 0 to 65535`},
 		{format: "words [card2, card3]", cells: "0 x", fault: `column "card3": byte 0: "x": want a whole number`},
-		{format: "words [card2, card3]", cells: "0 ", fault: "1 of the columns card2, card3 are empty, and others are not"},
-		{format: "words [card2, card3]", cells: "1", fault: "want 2 cells, and there are 1"},
+		{format: "words [card2, card3]", cells: "0 ", fault: "1 of the columns card2, card3 are empty, but others are not"},
+		{format: "words [card2, card3]", cells: "1", fault: "want 2 cells, but there are 1"},
 		{format: "words [card2, card3]", cells: " ", shifted: " "},
 	} {
 		w, err := ParseWords(e.format)
@@ -57,11 +57,11 @@ func TestWords(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"":                               "want the name of a format",
-		"list sep=' ' every":             "want words alone",
-		"words [a, b] then bits 0..3":    "want words alone",
-		"words":                          "want two columns or more",
-		"words [a]":                      "want two columns or more",
-		"words [a, b, c] each=32":        "of 64 bits together at most",
+		"list sep=' ' every":             "words cannot be combined",
+		"words [a, b] then bits 0..3":    "words cannot be combined",
+		"words":                          "want two or more columns",
+		"words [a]":                      "want two or more columns",
+		"words [a, b, c] each=32":        "together at most 64 bits",
 		"words [a, a]":                   "at character 7: want names of different columns",
 		"words [a, ]":                    "want names of different columns",
 		"words [a, b":                    "at character 7: want ]",
@@ -70,7 +70,7 @@ func TestWords(t *testing.T) {
 		"words [a, b] width=8":           "width=8 does not belong here; right is: words [card2, card3] each=16 le (or be)",
 		"words [a, b] [c, d]":            "[c, d] does not belong here",
 		"words[a, b]":                    "at character 6: want a space",
-		strings.Repeat("words [a] ", 99): "want two columns",
+		strings.Repeat("words [a] ", 99): "want two or more columns",
 	} {
 		if _, err := ParseWords(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)

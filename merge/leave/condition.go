@@ -111,7 +111,7 @@ func (c *condition) complete() error {
 	at, depth := 0, 0
 	for i, t := range append(slices.Clone(c.tokens), sqltext.Token{Start: len(c.text)}) {
 		if between := c.text[at:t.Start]; strings.TrimLeft(between, " \t\r\n") != "" {
-			return fmt.Errorf("it has a comment (%.20q): write it without", strings.TrimSpace(between))
+			return fmt.Errorf("it has a comment (%.20q): remove it", strings.TrimSpace(between))
 		}
 		at = t.End()
 		if i > 0 && slices.Contains(twice, c.before(i)+t.Text) && t.Start == c.tokens[i-1].End() {
@@ -133,7 +133,7 @@ func (c *condition) complete() error {
 	case len(c.tokens) == 0:
 		return fmt.Errorf("it is empty")
 	case depth != 0:
-		return fmt.Errorf("its parentheses do not close")
+		return fmt.Errorf("its parentheses are not closed")
 	}
 	return nil
 }
@@ -170,7 +170,7 @@ func (c *condition) names(db *rules.Database, table string) (map[string]bool, er
 		t := db.KeyTable(table)
 		if t == nil {
 			hint := naming.Hint(table, slices.Sorted(maps.Keys(db.Tables)))
-			return fmt.Errorf("%q is no table of %s that is read here%s", table, db.Name, hint)
+			return fmt.Errorf("%q is not a table of %s that is read here%s", table, db.Name, hint)
 		}
 		all["table "+strings.ToLower(table)] = true
 		for _, column := range t.Columns {
@@ -190,7 +190,7 @@ func (c *condition) names(db *rules.Database, table string) (map[string]bool, er
 		switch {
 		case has([]string{"FROM", "JOIN"}, before):
 			if c.after(i) == "." {
-				return nil, fmt.Errorf("%s names another database: want tables of the same world", name+"."+c.after(i+1))
+				return nil, fmt.Errorf("%s is in another database: want tables of the same world", name+"."+c.after(i+1))
 			}
 			if err := add(name); err != nil {
 				return nil, err
@@ -213,7 +213,7 @@ func (c *condition) allowed(i int, mysql bool, names map[string]bool) error {
 		}
 		return nil
 	case first == '"' || first == '[':
-		return fmt.Errorf("%.20s is a text in one database and a name in another: write '...' or `...`", t.Text)
+		return fmt.Errorf("%.20s is a text in some databases and a name in others: write '...' or `...`", t.Text)
 	case t.Text == ":":
 		if c.after(i) != "now" {
 			return fmt.Errorf("%q is not allowed: want :now", ":"+c.after(i))
@@ -260,12 +260,12 @@ func (c *condition) known(i int, names map[string]bool) error {
 	switch {
 	case c.after(i) == ".":
 		if !names["table "+name] || c.before(i) == "." {
-			return fmt.Errorf("%s names another database, or no table of the condition", t.Name()+"."+c.after(i+1))
+			return fmt.Errorf("%s is in another database, or in no table of the condition", t.Name()+"."+c.after(i+1))
 		}
 	case t.Text[0] != '`' && has(niladic, t.Text):
-		return fmt.Errorf("%s is not allowed: its value is not of the row (want :now for the time of the plan)", t.Text)
+		return fmt.Errorf("%s is not allowed: its value does not come from the row (want :now for the time of the plan)", t.Text)
 	case !names[name] && !names["table "+name]:
-		return fmt.Errorf("%q is no column of the tables of the condition", t.Name())
+		return fmt.Errorf("%q is not a column of the tables in the condition", t.Name())
 	}
 	return nil
 }

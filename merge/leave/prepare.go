@@ -105,7 +105,7 @@ func (l *Leaving) say(leave *rules.Leave) error {
 		return fmt.Errorf("the table is the same in every world (policy %q): none of its rows can stay behind",
 			rules.PolicySame)
 	case !slices.Contains(f.Tables, name):
-		return fmt.Errorf("none of its rows comes: it is skipped or reset")
+		return fmt.Errorf("none of its rows are copied: it is skipped or reset")
 	case leave.Where == "" && leave.Best == nil && leave.Fewer == nil:
 		return fmt.Errorf(`want where, best or fewer, such as where = "level < 30"`)
 	}
@@ -129,7 +129,7 @@ func (l *Leaving) say(leave *rules.Leave) error {
 	}
 	for _, other := range l.says {
 		if other.Table == name && (other.Best != nil && s.Best != nil || other.Fewer != nil && s.Fewer != nil) {
-			return fmt.Errorf("best, or fewer, of the table is said by %s too: want it once", other.Place())
+			return fmt.Errorf("%s also has best, or fewer, for the table: want it once", other.Place())
 		}
 	}
 	l.says = append(l.says, s)
@@ -172,13 +172,13 @@ func (l *Leaving) chooseKey(t *table, refs []reference, wanted bool) error {
 	}
 	switch {
 	case i < 0 && said:
-		return rules.Unsuitable("table %s has no key in every world, by which the rows that stay behind could be told", t.name)
+		return rules.Unsuitable("table %s does not have a key in every world, so the rows that stay behind cannot be identified", t.name)
 	case i < 0:
 		return nil
 	}
 	t.Columns, t.Kinds = keys[i], l.f.KindsOf(t.name, keys[i])
 	if strings.Contains(string(t.Kinds), "?") {
-		return rules.Unsuitable("table %s: rows that stay behind cannot be told by its key %s: want integers, texts in UTF-8, or bytes",
+		return rules.Unsuitable("table %s: its key %s cannot identify rows that stay behind: want integers, texts in UTF-8, or bytes",
 			t.name, catalog.ColumnList(t.Columns))
 	}
 	for _, column := range t.Columns {
@@ -214,7 +214,7 @@ func (l *Leaving) resolveBest(s *said) error {
 	of := rules.ColumnName{Table: s.Table, Column: best.Of}
 	moves := l.f.Moving != nil && l.f.Moving.Columns[of] != nil
 	if isID := slices.Contains(l.f.IDColumns(s.Table), best.Of); !isID && !moves && role.Kind != rules.RoleShared && l.f.Moving != nil {
-		return fmt.Errorf("of: it is not said whether one value of %s is the same in all worlds: declare it shared, or a reference", of)
+		return fmt.Errorf("of: no rule says whether a value of %s means the same in all worlds: declare it shared, or a reference", of)
 	}
 	return nil
 }
@@ -229,7 +229,7 @@ func (l *Leaving) resolveFewer(s *said) error {
 	}
 	for _, e := range l.edges {
 		if e.place() == s.Fewer.Of && e.To == s.Table && e.ToKey != nil {
-			return fmt.Errorf("of = %q names another key of %s than that by which its rows are told (%s): rows are counted by that",
+			return fmt.Errorf("of = %q refers to a key of %s other than the one that identifies its rows (%s): want that one",
 				s.Fewer.Of, s.Table, catalog.ColumnList(e.Told))
 		}
 		if e.place() == s.Fewer.Of && e.To == s.Table {
@@ -303,7 +303,7 @@ func (l *Leaving) addEdge(r *reference) error {
 	if i := slices.IndexFunc(t.keys, r.leadsTo); i >= 0 && t.keyed() && !r.leadsTo(to.Columns) && r.Cells == nil {
 		to = rules.RowKey{Columns: t.keys[i], Kinds: l.f.KindsOf(t.name, t.keys[i])}
 		if r.Declared.Gone == rules.GoneNone {
-			return fmt.Errorf("rows are told by %s, and gone = %q can be said of references to that key only: want gone = %q",
+			return fmt.Errorf("%s identifies the rows, and gone = %q is only for references to that key: want gone = %q",
 				catalog.ColumnList(t.Columns), rules.GoneNone, rules.GoneDrop)
 		}
 		if own != nil && !own.keyed() { // its rows are in the plan then
@@ -317,12 +317,12 @@ func (l *Leaving) addEdge(r *reference) error {
 		return fmt.Errorf("gone = %q, and the keys are inside cells: none of these are followed, and only words and bits are cleared (gone = %q)",
 			r.Declared.Gone, rules.GoneNone)
 	case len(r.Or) > 0 && r.Declared.Gone == rules.GoneNone:
-		return fmt.Errorf("it names rows of several tables, and gone = %q can be said of one: declare which rows name which (when)", rules.GoneNone)
+		return fmt.Errorf("it refers to rows of several tables, but gone = %q is for one: declare which rows refer to which (when)", rules.GoneNone)
 	case len(r.Except) > 0:
-		return fmt.Errorf("it is not about rows that other statements cover, which cannot be followed: give it a when")
+		return fmt.Errorf("it leaves out rows that other statements cover, so it cannot be followed: give it a when")
 	case !r.leadsTo(to.Columns) || r.Cells != nil && t.Kinds != "" || strings.Contains(string(to.Kinds), "?"):
-		return fmt.Errorf("%s is not the key by which rows of %s are told (%s), and no other that could tell them: declare the "+
-			"column plain, and say by a where of its own table which rows stay", catalog.ColumnList(r.columns), t.name,
+		return fmt.Errorf("%s does not identify rows of %s (%s does): declare the "+
+			"column plain, and select the rows that stay with a where of its own table", catalog.ColumnList(r.columns), t.name,
 			cmp.Or(catalog.ColumnList(t.Columns), "none"))
 	}
 	says := r.Declared.Gone

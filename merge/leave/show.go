@@ -97,7 +97,7 @@ func (r *run) closeRows(ctx context.Context, w *world, found *Found) (all []verd
 				for _, o := range others {
 					condition = "(" + o.bound + ") AND " + condition
 				}
-				if err := add("all of where but "+term.text, condition); err != nil {
+				if err := add("all of where except "+term.text, condition); err != nil {
 					return nil, err
 				}
 			}
@@ -108,7 +108,7 @@ func (r *run) closeRows(ctx context.Context, w *world, found *Found) (all []verd
 			}
 		}
 		slices.SortFunc(s.last, func(a, b *ranked) int { return a.key.Compare(b.key) })
-		rows := verdict.CloseRows{World: w.db.Name, Table: s.Table, Why: s.whyBest() + ": the last that come"}
+		rows := verdict.CloseRows{World: w.db.Name, Table: s.Table, Why: s.whyBest() + ": the last rows that are copied"}
 		for _, row := range s.last {
 			if row.w == w {
 				note(&rows, w.keys[s.Table], row.key)

@@ -196,14 +196,14 @@ func (r *run) judgeWhere(ctx context.Context, w *world, found *Found) error {
 			case ctx.Err() != nil:
 				return ctx.Err()
 			case limited.Err() != nil:
-				return rules.Unsuitable("%s: where: %s did not judge it, twice, within %s: give the columns that it looks up an index",
+				return rules.Unsuitable("%s: where: %s did not evaluate it, twice, within %s: create an index on the columns that it reads",
 					s.Place(), w.db.Name, limit)
 			}
 			return rules.Unsuitable("%s: where: %s says: %v", s.Place(), w.db.Name, err)
 		}
 		asked, able := w.db.Opened.(rules.Selector)
 		if !able {
-			return rules.Unsuitable("%s: this kind of source judges no conditions", s.Place())
+			return rules.Unsuitable("%s: this kind of source cannot evaluate conditions", s.Place())
 		}
 		t, text := r.tables[s.Table], c.with(r.now)
 		judged := r.judging(w.db.Name, s.Where)
@@ -218,7 +218,7 @@ func (r *run) judgeWhere(ctx context.Context, w *world, found *Found) error {
 			w.took[s.whyWhere()] = max(w.took[s.whyWhere()], time.Since(began))
 		}
 		if !twice[0].equal(twice[1]) {
-			return rules.Unsuitable("%s: where: in %s it gave other rows when it was asked again: want a condition that depends on the rows and :now only", s.Place(), w.db.Name)
+			return rules.Unsuitable("%s: where: in %s it selected different rows the second time: want a condition that depends on the rows and :now only", s.Place(), w.db.Name)
 		}
 		for n := range twice[0].all {
 			w.add(t, n, s.whyWhere())
@@ -388,7 +388,7 @@ func (f *following) edge(b *catalog.Batch, row int) int {
 	return -1
 }
 
-// drop adds what refers to rows that stay behind, until nothing is added. Tables without a key add
+// drop adds references to rows that stay behind, until nothing is added. Tables without a key add
 // nothing: their rows are told by what they refer to, and nothing refers to them.
 func (r *run) drop(ctx context.Context, w *world) error {
 	for {
@@ -682,7 +682,7 @@ func (r *run) spelled(ctx context.Context, w *world, e *edge) error {
 		return &catalog.ReadError{World: w.db.Name, Table: e.Table, Doing: "the rows that refer to rows that may stay behind", Err: err}
 	}
 	if n > 0 {
-		return rules.Unsuitable("%s of %s: %s by texts that differ in case, accents or spaces from those that they name: write them alike first",
+		return rules.Unsuitable("%s of %s: %s by texts that differ in case, accents or spaces from those that they refer to: write both alike first",
 			e.place(), w.db.Name, printable.Count(n, "row refers", "rows refer"))
 	}
 	return nil

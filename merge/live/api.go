@@ -96,7 +96,7 @@ func (e errWish) Error() string { return string(e) }
 func whole(do func(context.Context) error) func(context.Context, string) error {
 	return func(ctx context.Context, merge string) error {
 		if merge != "" {
-			return errWish("this is of the whole campaign, not of one merge: want no body")
+			return errWish("this is for the whole campaign, not for one merge: want no body")
 		}
 		return do(ctx)
 	}
@@ -116,7 +116,7 @@ func one(do func(context.Context, string) error) func(context.Context, string) e
 func (h *Handler) action(do func(ctx context.Context, merge string) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := h.cross.Check(r); err != nil {
-			refuse(w, http.StatusForbidden, "this request comes from the page of another site")
+			refuse(w, http.StatusForbidden, "this request comes from a page of another site")
 			return
 		}
 		if !h.mayAct(r) {

@@ -73,7 +73,7 @@ func documented(t *testing.T) *book {
 		{Worlds: []string{"w6", "w7"}, Phase: campaign.Failed, Plan: "c0ffee11", Rows: 700_000, Predicted: [2]float64{80, 160}, Took: 20, Attempts: 3, Began: &took, Ended: &ended, Problem: "the table 'items' is full", Advice: []string{"Make room on the disk of the database server, then:", "fleet apply campaign.toml"}},
 	}
 	b.events = nil
-	for _, e := range []campaign.Event{{Kind: "began", Text: "apply begins"}, {Kind: "planned", Merge: "w1", Text: "1.2 M rows"}, {Kind: "merging", Merge: "w1", Text: "copying begins"}, {Kind: "verified", Merge: "w1", Text: "every row is as it was planned"}, {Kind: "failed", Merge: "w6", Text: "the table 'items' is full"}} {
+	for _, e := range []campaign.Event{{Kind: "began", Text: "apply begins"}, {Kind: "planned", Merge: "w1", Text: "1.2 M rows"}, {Kind: "merging", Merge: "w1", Text: "copying begins"}, {Kind: "verified", Merge: "w1", Text: "every row is as planned"}, {Kind: "failed", Merge: "w6", Text: "the table 'items' is full"}} {
 		b.happens(e.Kind, e.Merge, e.Text)
 	}
 	return b

@@ -83,7 +83,7 @@ type event struct {
 }
 
 func newBoard(v *view, o Options) *board {
-	b := &board{Control: o.Control != nil, Title: "Campaign", View: &report.View{Word: "NOT KNOWN", Sentence: "The state of the campaign was not read yet."}, Class: "unsure"}
+	b := &board{Control: o.Control != nil, Title: "Campaign", View: &report.View{Word: "NOT KNOWN", Sentence: "The state of the campaign has not been read yet."}, Class: "unsure"}
 	if v.Status == nil {
 		return b
 	}
@@ -218,7 +218,7 @@ func (b *board) figures(s *campaign.Status, rows, all int64, rate float64) {
 	least, most := minute(after(s.Now, left[0]), s.Now), minute(after(s.Now, left[1]), s.Now)
 	switch value, what, note := strings.TrimSuffix(least, "Z")+" to "+most, "predicted end", ""; {
 	case unknown > 0 && left[1] <= 0:
-		add("not known", what, "nothing is predicted yet")
+		add("not known", what, "no prediction yet")
 	case unknown > 0:
 		add("after "+least, what, printable.Count(int64(unknown), "merge", "merges")+" without a prediction")
 	case !b.Running || s.Paused || s.Waits != "":

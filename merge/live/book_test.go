@@ -141,7 +141,7 @@ func night(t testing.TB, merges int) *book {
 		case i%3 == 0:
 			b.happens("merged", m.Name(), "1.2 M rows were copied in 3 min 10 s")
 		case i%3 == 1:
-			b.happens("verified", m.Name(), "every row is as it was planned")
+			b.happens("verified", m.Name(), "every row is as planned")
 		default:
 			b.happens("begun", m.Name(), "the worlds are fenced, copying begins")
 		}

@@ -42,8 +42,8 @@ func (h *Handler) metrics(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	e := new(exposition)
-	e.gauge("fleet_state_readable", "1 if the state of the campaign could be read. If not, the other figures are older.", boolean(v.Err == nil))
-	e.gauge("fleet_pages", "Pages that are open and listen.", float64(len(h.seats)))
+	e.gauge("fleet_state_readable", "1 if the state of the campaign could be read; otherwise the other figures are older.", boolean(v.Err == nil))
+	e.gauge("fleet_pages", "Open pages that listen.", float64(len(h.seats)))
 	if v.Status != nil {
 		e.status(v.Status)
 	}
@@ -70,7 +70,7 @@ func (e *exposition) status(s *campaign.Status) {
 	for _, l := range looks {
 		e.sample("fleet_merges", "phase", string(l.phase), float64(count[l.phase]))
 	}
-	e.gauge("fleet_rows", "Rows that are in their new database.", float64(rows))
+	e.gauge("fleet_rows", "Rows already in their new database.", float64(rows))
 	e.gauge("fleet_rows_planned", "Rows to copy in merges that have a plan.", float64(all))
 	left, unknown := s.TimeLeft()
 	e.gauge("fleet_left_seconds_least", "Seconds that the unfinished merges still need, at least.", left[0])
@@ -85,11 +85,11 @@ func (e *exposition) status(s *campaign.Status) {
 		name, help string
 		value      func(*campaign.MergeStatus) float64
 	}{
-		{"fleet_merge_rows_done", "Rows done in the current step of merges that run.",
+		{"fleet_merge_rows_done", "Rows done in the current step of running merges.",
 			func(m *campaign.MergeStatus) float64 { return float64(m.Done) }},
-		{"fleet_merge_rows_per_second", "Rows per second of merges that run.",
+		{"fleet_merge_rows_per_second", "Rows per second of running merges.",
 			func(m *campaign.MergeStatus) float64 { return m.PerSecond }},
-		{"fleet_merge_left_seconds", "Seconds that merges that run still need, as predicted.",
+		{"fleet_merge_left_seconds", "Predicted seconds that running merges still need.",
 			func(m *campaign.MergeStatus) float64 { return m.Left }},
 	} {
 		e.metric(of.name, "gauge", of.help)

@@ -42,7 +42,7 @@ func (h *Handler) report(w http.ResponseWriter, r *http.Request) {
 	defer file.Close()
 	content, ok := file.(io.ReadSeeker)
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() || !ok {
-		refuse(w, http.StatusNotFound, "the report is no file")
+		refuse(w, http.StatusNotFound, "the report is not a file")
 		return
 	}
 	kind, ok := reportKinds[path.Ext(name)]

@@ -33,7 +33,7 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request) {
 	default:
 		w.Header().Set("Retry-After", "30")
 		refuse(w, http.StatusServiceUnavailable, fmt.Sprintf(
-			"%d pages are open already: this one reads the state now and then instead", h.options.viewers))
+			"%d pages are already open: this one reads the state at intervals instead", h.options.viewers))
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")

@@ -13,7 +13,7 @@ import (
 )
 
 // Mapping is all that a merge does to rows on their way: it gives keys new values, renames,
-// and cuts what refers to rows that stay behind.
+// and cuts references to rows that stay behind.
 type Mapping struct {
 	*Renamer
 	first    string // the first world

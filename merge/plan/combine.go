@@ -48,7 +48,7 @@ func (p *Plan) validateCombines() error {
 			slices.ContainsFunc(t.Combine.Columns, func(c rules.CombinedColumn) bool {
 				return unknown(c.Column) || !c.Formula.Known() || slices.Contains(t.Key, c.Column)
 			}) {
-			return fmt.Errorf("merge: the plan contradicts itself in combining the rows of table %q", t.Name)
+			return fmt.Errorf("merge: the plan contradicts itself about combining the rows of table %q", t.Name)
 		}
 	}
 	return nil

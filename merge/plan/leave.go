@@ -92,7 +92,7 @@ func (p *Plan) WithheldRows(world int) (all []catalog.Withheld) {
 func (p *Plan) validateLeaving() error {
 	if p.Leaving == nil {
 		if slices.ContainsFunc(p.Severed, func(s rules.Severed) bool { return s.Partly }) {
-			return fmt.Errorf("merge: the plan contradicts itself in the rows that stay behind")
+			return fmt.Errorf("merge: the plan contradicts itself about the rows that stay behind")
 		}
 		return nil
 	}
@@ -100,7 +100,7 @@ func (p *Plan) validateLeaving() error {
 	for _, s := range p.Leaving.Stays {
 		if s.Stays == nil || p.World(s.World) < 0 ||
 			p.StaysOf(s.World, s.Table).Stays != s.Stays {
-			return fmt.Errorf("merge: the plan contradicts itself in the rows that stay behind")
+			return fmt.Errorf("merge: the plan contradicts itself about the rows that stay behind")
 		}
 		all = append(all, s.Stays)
 	}

@@ -66,11 +66,11 @@ func unpack(text string) (*catalog.Catalog, error) {
 // they do not. Of a world but the first that was copied, only the tables count from which rows came, those that are the
 // same in every world, and new ones.
 func (p *Plan) Altered(i int, s *world.World, copied bool) string {
-	const another = "its tables have another schema than when the plan was made"
+	const another = "the schema of its tables has changed since the plan was made"
 	want := p.Worlds[i]
 	was, err := unpack(want.Tables)
 	if err != nil {
-		return fmt.Sprintf("the plan does not say how its tables were made: %v", err)
+		return fmt.Sprintf("the plan does not say how its tables were created: %v", err)
 	}
 	now := Form(s)
 	if copied && i > 0 {
@@ -93,7 +93,7 @@ func (p *Plan) Altered(i int, s *world.World, copied bool) string {
 	if len(drift) == 0 { // in what an outline has not
 		for i := range min(len(was.Tables), len(now.Tables)) {
 			if t := &now.Tables[i]; world.Fingerprint(t) != world.Fingerprint(&was.Tables[i]) {
-				drift = append(drift, "table "+t.Name+": its keys, references or conditions have other names")
+				drift = append(drift, "table "+t.Name+": its keys, references or conditions have different names")
 			}
 		}
 	}

@@ -31,7 +31,7 @@ var inBraces = regexp.MustCompile(`\{[^{}]*\}?|\}`)
 func TemplateProblem(template string) string {
 	for _, found := range inBraces.FindAllString(template, -1) {
 		if !slices.Contains(placeholders, found) {
-			return fmt.Sprintf("is %q: %s is not a placeholder: there are %s", template, found, strings.Join(placeholders, ", "))
+			return fmt.Sprintf("is %q: %s is not a placeholder; there are %s", template, found, strings.Join(placeholders, ", "))
 		}
 	}
 	if strings.Count(template, "{name}") != 1 {

@@ -54,7 +54,7 @@ func (p *Plan) Databases() []string {
 // validateNew returns an error if the new database is one of the worlds.
 func (p *Plan) validateNew() error {
 	if p.New.Name == "" || p.World(p.New.Name) >= 0 {
-		return fmt.Errorf("merge: the plan contradicts itself: the new database %q is a world of it, or has no name", p.New.Name)
+		return fmt.Errorf("merge: the plan contradicts itself: the new database %q is one of its worlds, or has no name", p.New.Name)
 	}
 	return nil
 }

@@ -24,9 +24,9 @@ func (n Next) advice() string {
 	case NextUndo:
 		return "run undo, which drops it"
 	case NextApply:
-		return "run apply to its end"
+		return "run apply until it is done"
 	case NextOpen:
-		return "run open again to its end, or undo"
+		return "run open again until it is done, or undo"
 	}
 	return ""
 }

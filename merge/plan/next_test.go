@@ -13,8 +13,8 @@ func TestNext(t *testing.T) {
 		{NextPlan, NextUndoPlan, "it is so: plan again"},
 		{NextUndoPlan, NextUndoPlan, "it is so: undo the merge, then plan again"},
 		{NextUndo, NextUndo, "it is so: run undo, which drops it"},
-		{NextApply, NextApply, "it is so: run apply to its end"},
-		{NextOpen, NextOpen, "it is so: run open again to its end, or undo"},
+		{NextApply, NextApply, "it is so: run apply until it is done"},
+		{NextOpen, NextOpen, "it is so: run open again until it is done, or undo"},
 		{NextNone, NextNone, "it is so"},
 	} {
 		all := []Refusal{{Reason: "it is so", Next: c.next}}

@@ -23,11 +23,11 @@ func Places() []struct {
 		Place Place
 		About string
 	}{
-		{PlaceRights, "the account may not see something that decides whether the merge can be carried out: triggers, tables, objects of the first world"},
-		{PlaceEngine, "an engine has no transactions, or a value cannot be written to a copy as it is (JSON with dates, an ENUM's 0, a generated column with a value that a strict server does not give)"},
-		{PlaceServers, "a server takes no writes, another merge is under way, or one brought the same rows before"},
+		{PlaceRights, "the account may be unable to see something that could prevent the merge: triggers, tables, objects of the first world"},
+		{PlaceEngine, "an engine has no transactions, or a value cannot be copied unchanged (JSON with dates, an ENUM's 0, a generated column with a value that a strict server would not compute)"},
+		{PlaceServers, "a database server accepts no writes, another merge is in progress, or an earlier merge already brought the same rows"},
 		{PlaceRunning, "a game server runs, an event is enabled, or another process writes to a world; this does not block a rehearsal (apply -try)"},
-		{PlaceInto, "the new database is not new, or cannot be made as the first world is"},
-		{PlaceValues, "the values that a merge makes itself were tried and do not fit: new names, generated columns, rows that are combined, counters in rows"},
+		{PlaceInto, "the new database is not new, or cannot be created like the first world"},
+		{PlaceValues, "values computed by the merge were tested and do not fit: new names, generated columns, combined rows, counters in rows"},
 	}
 }

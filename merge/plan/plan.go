@@ -177,7 +177,7 @@ func (w *World) Another(now []catalog.Server) string {
 	for _, s := range w.Servers {
 		same := func(n catalog.Server) bool { return n.Server == s.Server && n.World == s.World && n.Own == s.Own }
 		if !slices.ContainsFunc(now, same) {
-			return fmt.Sprintf("it is another world than the planned one: its registry does not list server %s of world %s: look where its DSN leads", s.Server, s.World)
+			return fmt.Sprintf("it is not the planned world: its registry does not list server %s of world %s: check which database its DSN leads to", s.Server, s.World)
 		}
 	}
 	return ""
@@ -188,7 +188,7 @@ type Table struct {
 	Name      string   `json:"table"`
 	Key       []string `json:"key"`                 // empty: the rows are a multiset
 	Columns   []string `json:"columns"`             // those that are copied
-	Generated []string `json:"generated,omitempty"` // those that the new database makes itself
+	Generated []string `json:"generated,omitempty"` // those that the new database generates itself
 
 	// Worlds are the rows that come of each world, in the order of the plan.
 	Worlds []world.Content `json:"worlds"`
@@ -306,7 +306,7 @@ func ReadPlan(r io.Reader) (*Plan, error) {
 		return nil, fmt.Errorf("merge: not a plan: %w", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("merge: not a plan: there is something after its end")
+		return nil, errors.New("merge: not a plan: there is more text after its end")
 	}
 	return &read.Plan, read.Validate()
 }

@@ -29,7 +29,7 @@ func refuseAgain(ctx context.Context, p *Planner) error {
 	for _, text := range plans {
 		var old plan.Plan
 		if err := json.Unmarshal([]byte(text), &old); err != nil {
-			return fmt.Errorf("the plan of a merge that %q has on record: %w", p.DBs[0].Name(), err)
+			return fmt.Errorf("the plan of a merge recorded in %q: %w", p.DBs[0].Name(), err)
 		}
 		for i, now := range p.Plan.Worlds {
 			for j, then := range old.Worlds {
@@ -38,7 +38,7 @@ func refuseAgain(ctx context.Context, p *Planner) error {
 				}
 				if same, rows := sameRows(p.Plan, i, &old, j); 2*same > rows {
 					p.refuse(plan.Refusal{Place: plan.PlaceServers, Code: verdict.CodeWorldMerged, Source: now.Name, Reason: fmt.Sprintf(
-						"the merge %s brought this world here already, as %q: %s of its %s are in tables that are exactly as they were then, and would be copied a second time; leave it out, or undo that merge first; if it is another world that began with the same rows: -allow %s",
+						"the merge %s already brought this world here, as %q: %s of its %s are in tables that have not changed since, and would be copied a second time; leave it out, or undo that merge first; if it is a different world that began with the same rows: -allow %s",
 						old.ID, then.Name, printable.Number(same), printable.Count(rows, "row", "rows"), verdict.CodeWorldMerged)})
 				}
 			}

@@ -91,7 +91,7 @@ func (p *Planner) refuseUnsentColumn(ctx context.Context, s *world.World, t *cat
 	}
 	charset, _, _ := strings.Cut(c.Collation, "_")
 	p.refuse(plan.Refusal{Place: plan.PlaceEngine, Source: s.Name(), Table: t.Name, Reason: fmt.Sprintf(
-		"the column %q has text in %s that would come as another, since rows are sent in utf8mb4, in %s%s: "+
+		"the column %q has text in %s that would change, because rows are sent in utf8mb4, in %s%s: "+
 			"correct the values that SELECT *%s finds", c.Name, charset, record.CountRows(lost), such, those)})
 	return err
 }

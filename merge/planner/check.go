@@ -78,7 +78,7 @@ func judge(ctx context.Context, p *Planner) error {
 		p.judge(r)
 	}
 	if report.Verdict != verdict.Pass && len(p.Plan.Refusals) == 0 {
-		p.refuse(plan.Refusal{Code: verdict.CodeKeySpace, Reason: fmt.Sprintf("the check says %s: what is allowed prevented it from judging the rest", report.Verdict)})
+		p.refuse(plan.Refusal{Code: verdict.CodeKeySpace, Reason: fmt.Sprintf("the check says %s: what is allowed prevented it from checking the rest", report.Verdict)})
 	}
 	// Without offsets the keys were compared as they are: what came of that is not the
 	// reason, and can be many.

@@ -31,13 +31,13 @@ func refuseFailing(ctx context.Context, p *Planner) error {
 		}
 		found, err := first.Failing(ctx, t.Name, conditions, nil, 1)
 		if err != nil {
-			return fmt.Errorf("database %q: trying the rows of table %q: %w", first.Name(), t.Name, err)
+			return fmt.Errorf("database %q: testing the rows of table %q: %w", first.Name(), t.Name, err)
 		}
 		for k, f := range found {
 			c := conditions[k]
 			switch name := change.ConditionName(c); {
 			case f.Unclear != "" && p.Rows[first.Name()][t.Name] != 0:
-				p.refuse(plan.Refusal{Place: plan.PlaceEngine, Source: first.Name(), Table: t.Name, Reason: fmt.Sprintf("its rows cannot be tried against %s: %s: drop it for the time of the merge", name, f.Unclear)})
+				p.refuse(plan.Refusal{Place: plan.PlaceEngine, Source: first.Name(), Table: t.Name, Reason: fmt.Sprintf("its rows cannot be tested against %s: %s: drop it during the merge", name, f.Unclear)})
 			case f.Rows > 0:
 				p.refuse(plan.Refusal{Place: plan.PlaceEngine, Source: first.Name(), Table: t.Name, Reason: fmt.Sprintf("%s would be refused by %s: correct those that SELECT * FROM %s%s finds",
 					record.CountRows(f.Rows), name, first.Dialect.Quote(t.Name), world.Where("NOT ("+c.Text+")"))})

@@ -61,7 +61,7 @@ func (p *Planner) refuseNumberless(ctx context.Context, t *catalog.Table, c *cat
 		}
 	}
 	if second := n.Second(); second != "" {
-		return refuse(second, "the column %q has a member in its list twice, and in %s the second one, which reads as the first: "+
+		return refuse(second, "the column %q has a member twice in its list, and holds the second one, which reads as the first, in %s: "+
 			"give them that: UPDATE %s SET %s = CONCAT(%[4]s) WHERE %[5]s")
 	}
 	return nil

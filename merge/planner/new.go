@@ -28,7 +28,7 @@ func planNew(ctx context.Context, p *Planner) error {
 		return err
 	}
 	for _, what := range hidden {
-		p.refuse(plan.Refusal{Place: plan.PlaceRights, Source: first.Name(), Reason: "the account cannot see everything that the new database has to have: " + what})
+		p.refuse(plan.Refusal{Place: plan.PlaceRights, Source: first.Name(), Reason: "the account cannot see everything that the new database must have: " + what})
 	}
 	for _, skipped := range first.Known.Skipped {
 		if all.Has(world.Sequence, skipped.Table) {
@@ -72,7 +72,7 @@ func (p *Planner) refuseRoom(ctx context.Context) {
 		return
 	}
 	if free, known := p.opts.Free(ctx, p.into); known && free < p.Plan.New.Bytes {
-		p.refuse(plan.Refusal{Place: plan.PlaceInto, Source: p.into.Name, Reason: fmt.Sprintf("its disk has %s left, and it takes about %s, and up to twice that while it is made: free some space, or name one on another disk",
+		p.refuse(plan.Refusal{Place: plan.PlaceInto, Source: p.into.Name, Reason: fmt.Sprintf("its disk has %s left, but it takes about %s, and up to twice that while it is made: free some space, or choose a database on another disk",
 			printable.Bytes(free), printable.Bytes(p.Plan.New.Bytes))})
 	}
 }
@@ -127,7 +127,7 @@ func lookAtPlace(ctx context.Context, p *Planner, all *world.Schema) error {
 	}
 	have, err := world.Read(ctx, on)
 	if err == nil && len(found) == 0 && p.DBs[0].Dialect.MySQL() && have.Options != all.Options {
-		p.refuse(plan.Refusal{Place: plan.PlaceInto, Source: into.Name, Reason: fmt.Sprintf("the new database is there, and has other defaults than %s (%s, and %s): drop it, so that apply makes it", p.DBs[0].Name(), have.Options, all.Options)})
+		p.refuse(plan.Refusal{Place: plan.PlaceInto, Source: into.Name, Reason: fmt.Sprintf("the new database exists with other defaults than %s (%s instead of %s): drop it, so that apply creates it", p.DBs[0].Name(), have.Options, all.Options)})
 	}
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func lookAtPlace(ctx context.Context, p *Planner, all *world.Schema) error {
 			return nil
 		}
 		p.refuse(plan.Refusal{Place: plan.PlaceInto, Source: into.Name,
-			Reason: fmt.Sprintf("the new database is not empty: it has %s: name one that does not exist", printable.List(found, ", ", 3))})
+			Reason: fmt.Sprintf("the new database is not empty: it has %s: choose one that does not exist", printable.List(found, ", ", 3))})
 	}
 	return nil
 }

@@ -65,14 +65,14 @@ type Planner struct {
 
 func open(ctx context.Context, p *Planner, worlds []world.Database) error {
 	if len(worlds) < 2 {
-		return fmt.Errorf("%w: a merge is of two worlds or more, and %d is given", catalog.ErrWorlds, len(worlds))
+		return fmt.Errorf("%w: a merge needs two or more worlds, got %d", catalog.ErrWorlds, len(worlds))
 	}
 	for i, d := range append(slices.Clone(worlds), p.into) {
 		if d.Name == "" || len([]rune(d.Name)) > 200 {
 			return fmt.Errorf("%w: the name %.20q: want 1 to 200 characters", catalog.ErrWorlds, d.Name)
 		}
 		if slices.ContainsFunc(worlds[:i], func(other world.Database) bool { return other.Name == d.Name }) {
-			return fmt.Errorf("%w: two are named %q: want each once, and a new database that is no world", catalog.ErrWorlds, d.Name)
+			return fmt.Errorf("%w: two are named %q: want each once, and a new database that is not a world", catalog.ErrWorlds, d.Name)
 		}
 		if i == len(worlds) { // it may not exist yet
 			if (&world.Connection{Database: d}).Dialect().MySQL() {
@@ -109,7 +109,7 @@ func open(ctx context.Context, p *Planner, worlds []world.Database) error {
 // two worlds are one database is a rule of the check.
 func (p *Planner) refuseWorldAsNew(ctx context.Context, worlds []world.Database) (err error) {
 	if on := (&world.Connection{Database: p.into}); on.Dialect() != p.DBs[0].Dialect {
-		return fmt.Errorf("the new database %q is of another kind than the worlds, which are %s: want a DSN that begins with %q", p.into.Name, p.Plan.Engine, p.DBs[0].Dialect.Dialect+":")
+		return fmt.Errorf("the new database %q is of a different kind than the worlds, which are %s: want a DSN that begins with %q", p.into.Name, p.Plan.Engine, p.DBs[0].Dialect.Dialect+":")
 	}
 	if p.Plan.New.Place, err = world.PlaceOf(ctx, p.into); err != nil {
 		return err
@@ -121,7 +121,7 @@ func (p *Planner) refuseWorldAsNew(ctx context.Context, worlds []world.Database)
 	twins, err := world.Twins(ctx, append(slices.Clone(worlds), p.into))
 	for _, t := range twins {
 		if t.B == p.into.Name && t.Unclear == "" {
-			p.refuse(plan.Refusal{Place: plan.PlaceInto, Source: t.B, Reason: fmt.Sprintf("it is the database of the world %q: name one that does not exist", t.A)})
+			p.refuse(plan.Refusal{Place: plan.PlaceInto, Source: t.B, Reason: fmt.Sprintf("it is the database of the world %q: choose one that does not exist", t.A)})
 		}
 	}
 	return err
@@ -133,7 +133,7 @@ func (p *Planner) refuse(r plan.Refusal) { p.Refuse(r) }
 // the member of a group that is not the primary.
 func (p *Planner) refuseFrozen(s *world.World) {
 	if why := s.Known.Frozen; why != "" {
-		p.refuse(plan.Refusal{Place: plan.PlaceServers, Source: s.Name(), Reason: why + ": name the one that does, " +
+		p.refuse(plan.Refusal{Place: plan.PlaceServers, Source: s.Name(), Reason: why + ": give one that does, " +
 			"or turn it off so that the fence can be written into its registry"})
 	}
 }

@@ -35,7 +35,7 @@ func TestApplyRefuses(t *testing.T) {
 			{"a server runs on the second world", func(t *testing.T) { worldtest.Serve(t, worlds[1], 2) }, "server 2 runs"},
 			{"a server runs on the first world", func(t *testing.T) { worldtest.Serve(t, worlds[0], 1) }, "server 1 runs"},
 			{"a server ran", func(t *testing.T) { worldtest.Mint(t, worlds[1], 2) }, "the mark of server 2 moved"},
-			{"another schema", func(t *testing.T) { worldtest.Exec(t, worlds[0], "ALTER TABLE items ADD COLUMN extra INTEGER") }, "another schema than when the plan was made"},
+			{"another schema", func(t *testing.T) { worldtest.Exec(t, worlds[0], "ALTER TABLE items ADD COLUMN extra INTEGER") }, "the schema of its tables has changed since the plan was made"},
 			{"fenced by another merge", func(t *testing.T) {
 				db, err := store.Open(t.Context(), worlds[1].DSN)
 				if err == nil {

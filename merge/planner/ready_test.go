@@ -43,7 +43,7 @@ func TestReady(t *testing.T) {
 			t.Fatalf("got %v, %v, %v", refusals, fresh, err)
 		}
 		all := (&record.RefusedError{Refusals: refusals}).Error()
-		for _, want := range []string{"server 1 runs", "stop it first", `database "s2": table "items": it has 0 rows, and had 12 when the plan was made: plan again`} {
+		for _, want := range []string{"server 1 runs", "stop it first", `database "s2": table "items": it has 0 rows, but had 12 when the plan was made: plan again`} {
 			if !strings.Contains(all, want) {
 				t.Errorf("%q is not in %s", want, all)
 			}

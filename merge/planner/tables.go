@@ -38,7 +38,7 @@ func choose(_ context.Context, p *Planner) error {
 		if why == "" && p.noneToCome(t) {
 			why, empty[t.Name] = "no other world has a row in it", true
 			if slices.ContainsFunc(p.DBs[1:], func(s *world.World) bool { return s.On.Withheld[t.Name] != "" }) {
-				why = "no other world has a row to copy: all stay behind, as declared"
+				why = "no other world has a row to copy: all rows stay behind, as declared"
 			}
 		}
 		if why != "" {
@@ -77,14 +77,14 @@ func (p *Planner) giveEngine() {
 	}
 	slices.Sort(engines)
 	p.refuse(plan.Refusal{Place: plan.PlaceEngine, Source: p.Plan.Worlds[0].Name, Reason: fmt.Sprintf(
-		"the engine of %s (%s) has no transactions, so a merge that is interrupted could not be resumed: write engine = %q below [merge] into your rules, and they become tables of that engine in the new database",
+		"the engine of %s (%s) has no transactions, so an interrupted merge could not be resumed: write engine = %q below [merge] in your rules, and they get that engine in the new database",
 		printable.Count(n, "table", "tables"), strings.Join(slices.Compact(engines), ", "), rules.InnoDB)})
 }
 
 // stays says why no rows of a table come but those of the first world; "" if others come.
 func (p *Planner) stays(t *catalog.Table) (why string) {
 	if tool := p.History(t.Name); tool != "" {
-		return "it is the history of migrations that " + tool + " keeps: that of the first world comes"
+		return "it is the history of migrations that " + tool + " keeps: the first world's is copied"
 	}
 	if why, skipped := p.skip[t.Name]; skipped {
 		return why

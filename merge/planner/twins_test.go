@@ -48,8 +48,8 @@ func TestOneDatabaseUnderTwoNames(t *testing.T) {
 		}{
 			"a world twice":        {into, []world.Database{s1, aliased(t, s1, "again")}, "world-twice: s1 and again are one database"},
 			"a third time":         {into, []world.Database{s1, s2, aliased(t, s2, "again")}, "world-twice: s2 and again are one database"},
-			"a world as new":       {aliased(t, s2, "again"), []world.Database{s1, s2}, `database "again": it is the database of the world "s2": name one that does not exist`},
-			"the first one as new": {aliased(t, s1, "again"), []world.Database{s1, s2}, `database "again": it is the database of the world "s1": name one that does not exist`},
+			"a world as new":       {aliased(t, s2, "again"), []world.Database{s1, s2}, `database "again": it is the database of the world "s2": choose one that does not exist`},
+			"the first one as new": {aliased(t, s1, "again"), []world.Database{s1, s2}, `database "again": it is the database of the world "s1": choose one that does not exist`},
 		} {
 			if got := worldtest.RefusalsOf(t, tt.into, tt.worlds, worldtest.CountedRules()); !strings.Contains(got, tt.want) {
 				t.Errorf("%s: got %s, want %s", name, got, tt.want)
@@ -58,7 +58,7 @@ func TestOneDatabaseUnderTwoNames(t *testing.T) {
 		p := worldtest.MustPlan(t, into, []world.Database{s1, s2}, worldtest.CountedRules())
 		twice := []world.Database{s1, aliased(t, s1, "s2")}
 		_, err := build.Apply(t.Context(), p, into, twice, job.Options{})
-		worldtest.RefusedBecause(t, "apply", `database "s2": it is the same database as "s1": look where their DSNs lead`, err)
+		worldtest.RefusedBecause(t, "apply", `database "s2": it is the same database as "s1": check which databases their DSNs lead to`, err)
 		if there, err := worldtest.ExistsNow(t.Context(), into); err != nil || there {
 			t.Errorf("it wrote before it refused: %t, %v", there, err)
 		}
@@ -77,7 +77,7 @@ func TestCopiesAreNotVerified(t *testing.T) {
 	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
 		s1, copied := worldtest.CountedWorld(t, e, "s1", 3), worldtest.CountedWorld(t, e, "s2", 3)
 		into, worlds, opts := e.Fresh(t, "new"), []world.Database{s1, copied}, worldtest.CountedRules()
-		const want = "world-copied: not verified: a world seems to be a copy of another one: s2: it seems to be a copy of s1: of 60 compared keys of table pl that both have, 60 have equal rows"
+		const want = "world-copied: not verified: a world seems to be a copy of another one: s2: it seems to be a copy of s1: both have 60 compared keys in table pl, of which 60 have equal rows"
 		if got := worldtest.RefusalsOf(t, into, worlds, opts); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
@@ -100,7 +100,7 @@ func TestAnotherWorldIsGiven(t *testing.T) {
 		worldtest.MakeAll(t, p, into, []world.Database{s1, s2})
 		other := worldtest.GameWorld(t, e, "s2", 2, 3, "two")
 		_, err := prove.Verify(t.Context(), p, into, []world.Database{s1, other}, job.Options{})
-		worldtest.RefusedBecause(t, "verify", `database "s2": it is another world than the planned one: its registry does not list server 2 of world `+p.Worlds[1].Servers[0].World, err)
+		worldtest.RefusedBecause(t, "verify", `database "s2": it is not the planned world: its registry does not list server 2 of world `+p.Worlds[1].Servers[0].World, err)
 	})
 }
 

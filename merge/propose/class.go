@@ -34,7 +34,7 @@ type judgement struct {
 // traits are what the rest of the package asks of a judgement.
 type traits struct {
 	declared bool
-	counted  bool // the database counts it up
+	counted  bool // the database numbers it
 	named    bool // the names speak for it, besides the gaps
 	own      bool // undecided: it may be a key of its own
 	chance   bool // only chance or a reference explains that its rows match
@@ -291,7 +291,7 @@ func (c *classifier) followNames() {
 	}
 	for _, e := range c.x.columns {
 		if j := c.judged[e]; j.class == verdict.ClassUndecided && e.place == singleKey && named[c.ownSpace(e)] && j.score < 2 {
-			c.judged[e] = &judgement{class: verdict.ClassKey, doubt: 0.4, reason: "a key of its own, which others name"}
+			c.judged[e] = &judgement{class: verdict.ClassKey, doubt: 0.4, reason: "a key of its own, to which others refer"}
 		}
 	}
 	like := make(map[string]*space)
@@ -322,13 +322,13 @@ func doubtAlike(c *classifier) {
 		case j.class == verdict.ClassKey && s != nil && s.alike:
 			reason := "a key of a table that looks the same in all databases: is it the game's own data?"
 			if s.differs {
-				reason = "all databases have the same keys, but not the same rows: is it the game's own data, of which one world has other settings?"
+				reason = "all databases have the same keys, but not the same rows: is it the game's own data, with other settings in one world?"
 			}
 			c.judged[e] = &judgement{class: verdict.ClassUndecided, doubt: 0.8, traits: traits{own: true}, reason: reason}
 		case j.class == verdict.ClassReference && j.to.alike:
 			doubted := *j
 			doubted.class, doubted.doubt = verdict.ClassUndecided, 0.6
-			doubted.reason = "names rows of a table that looks the same in all databases: is that the game's own data (shared)?"
+			doubted.reason = "refers to rows of a table that looks the same in all databases: is that the game's own data (shared)?"
 			c.judged[e] = &doubted
 		}
 	}

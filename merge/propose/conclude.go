@@ -90,13 +90,13 @@ func (c *classifier) proposedColumns(e *examined) []verdict.ProposedColumn {
 		return []verdict.ProposedColumn{p}
 	}
 	if to, ok := c.x.repeats[e.String()]; ok && (j.class == verdict.ClassPlain || j.class == verdict.ClassShared) {
-		const reason = "it may repeat a name, which a merge may give to another row"
+		const reason = "it may repeat a name, and a merge may give that name to another row"
 		p.Class, p.To, p.Reason, p.Evidence, p.Doubt = verdict.ClassUndecided, to.to, reason, reason+"; "+to.figures, 0.7
 		return []verdict.ProposedColumn{p}
 	}
 	if counts := countedBy(c, e); len(counts) > 0 && !j.declared &&
 		(j.class == verdict.ClassPlain || j.class == verdict.ClassUndecided && (j.chance || check.NamedCounter(e.table, e.column.Name))) {
-		p.Reason = fmt.Sprintf("it may count keys: it holds the largest of %s, or a number above it, which the keys of the other worlds would pass", strings.Join(counts, " and of "))
+		p.Reason = fmt.Sprintf("it may count keys: it holds the largest of %s, or a larger number, which the keys of the other worlds would exceed", strings.Join(counts, " and of "))
 		evidence := p.Reason
 		if j.class == verdict.ClassUndecided {
 			evidence += "; " + p.Evidence
@@ -162,7 +162,7 @@ func (c *classifier) evidence(e *examined, j *judgement) string {
 }
 
 // noGaps says that every number between the ends is a key.
-const noGaps = "no gaps: names only"
+const noGaps = "no gaps: only the names tell"
 
 // gapsText says how many numbers between the keys of a space are none.
 func (s *space) gapsText() string {
@@ -195,9 +195,9 @@ func gapsOf(roots []*space) string {
 	case some == 0:
 		return noGaps
 	case none == 0:
-		return fmt.Sprintf("all %d kinds of keys have gaps, which references avoid and other numbers hit", some)
+		return fmt.Sprintf("all %d kinds of keys have gaps: references avoid them, other numbers do not", some)
 	default:
-		return fmt.Sprintf("%d of %d kinds of keys have gaps, which references avoid and other numbers hit; for the others there are only names", some, some+none)
+		return fmt.Sprintf("%d of %d kinds of keys have gaps: references avoid them, other numbers do not; for the other kinds only names tell", some, some+none)
 	}
 }
 

@@ -64,7 +64,7 @@ func ParseColumn(text string) (table, column string, err error) {
 	case err != nil:
 		return "", "", err
 	case c == nil || t.Exact == "" || c.Exact == "":
-		return "", "", errors.New("want the name of one column: table.column, without *; put a name with a dot in backquotes")
+		return "", "", errors.New("want the name of one column: table.column, without *; put names that contain a dot in backquotes")
 	}
 	return t.Exact, c.Exact, nil
 }
@@ -114,14 +114,14 @@ func rowsText(f *check.Facts, table string) string {
 	case f.Reset[table]:
 		return "the table is empty after the merge (policy reset)"
 	case f.Skip[table]:
-		return "the first world's rows come, those of the others stay behind (policy skip)"
+		return "only the first world's rows are copied (policy skip)"
 	case f.Same[table]:
-		return "every world must have the same rows; they come once (policy same)"
+		return "every world must have the same rows; they are copied once (policy same)"
 	}
 	if c := f.Combined[table]; c != nil {
 		text := "rows with the same key are combined (policy combine); the others are copied"
 		if c.Matched {
-			return "rows of the same thing as a row of another world stay behind, and that row stays (match); the others are copied"
+			return "of rows of several worlds for the same thing, the first is copied and the others stay behind (match); all other rows are copied"
 		}
 		for _, of := range c.Columns {
 			text += fmt.Sprintf("; %s = %q", of.Column, of.Formula)
@@ -197,11 +197,11 @@ func classText(f *check.Facts, at rules.ColumnName) string {
 	role := f.Declared.Role(at.Table, at.Column)
 	switch role.Kind {
 	case rules.RolePlain:
-		return "plain: it names nothing"
+		return "plain: it refers to nothing"
 	case rules.RoleShared:
 		return "shared: the same value is the same thing in all worlds"
 	case rules.RoleUndecided:
-		return "undecided: NOT VERIFIED until a person says what it is"
+		return "undecided: NOT VERIFIED until a person declares it"
 	case rules.RoleReference:
 		all := slice.Map(role.References, func(r *rules.Ref) string { return referenceClass(*r) })
 		if slices.ContainsFunc(role.References, func(r *rules.Ref) bool { return r.When != nil && r.Others == rules.OthersPlain }) {
@@ -222,17 +222,17 @@ func classText(f *check.Facts, at rules.ColumnName) string {
 		}
 	}
 	if slices.Contains(f.IDColumns(at.Table), at.Column) {
-		return "an ID: it names the row that has it"
+		return "an ID: it refers to the row that has it"
 	}
 	if _, model := rules.KeyModel(f.Resolved, at.Table); model != nil {
 		if col := model.Column(at.Column); col != nil && col.Opaque != "" {
-			return "open: nothing declares it, and keys may be inside its values (" + col.Opaque + ")"
+			return "open: no rule declares it, and keys may be inside its values (" + col.Opaque + ")"
 		}
 		if slices.Contains(model.Key(), at.Column) {
-			return "part of the key, and nothing declares whether it numbers things of the world or of the game"
+			return "part of the key, and no rule says whether it numbers things of the world or of the game"
 		}
 	}
-	return "open: nothing declares it; a check judges it by its values"
+	return "open: no rule declares it; a check judges it by its values"
 }
 
 func referenceClass(r rules.Ref) string {

@@ -30,7 +30,7 @@ func WriteRules(r *verdict.Report, w io.Writer) error {
 	f.line("[check]")
 	f.undecided()
 	f.list("shared", "The same in every world: keys of the game's own data, or places within a key.", f.of(verdict.ClassShared))
-	f.list("plain", "They name nothing: neither their names nor their values suggest a key.", f.of(verdict.ClassPlain))
+	f.list("plain", "They refer to nothing: neither their names nor their values suggest a key.", f.of(verdict.ClassPlain))
 	f.references()
 	f.worlds()
 	f.uniques()
@@ -66,16 +66,16 @@ func placeOf(c verdict.ProposedColumn) string { return rules.Place(c.Table, c.Co
 func (f rulesFile) header() {
 	names := slice.Map(f.r.Worlds, func(s verdict.Summary) string { return s.Name })
 	f.line("#:schema docs/schema/rules.json")
-	f.line("# Editors of TOML complete and check this file if that is the path to this file of mergesafe.")
+	f.line("# Editors complete and check this file if that path leads to this schema of mergesafe.")
 	f.line("#")
 	f.comment("What the columns of %s seem to be: mergecheck -propose, %s", strings.Join(names, ", "), f.r.Finished.Format("2006-01-02T15:04:05Z"))
-	f.comment("How sure that is: %s", f.r.Proposed.Gaps)
+	f.comment("How certain that is: %s", f.r.Proposed.Gaps)
 	if none := f.r.Proposed.NoGaps; len(none) > 0 {
 		f.line("#")
 		f.comment("READ THIS FIRST: the keys %s have no gaps,", catalog.Few(none))
-		f.comment("so that values prove nothing: a column that may refer to them is left to you. Worlds in which")
-		f.comment("rows were deleted make this file good: take copies of worlds that were played for months, or delete")
-		f.comment("some of these rows, with all that is theirs, in the copies, and run -propose again.")
+		f.comment("so values prove nothing: you must decide about each column that may refer to them. Worlds in which")
+		f.comment("rows were deleted give a better file: use copies of worlds that were played for months; or delete")
+		f.comment("some of these rows and everything that refers to them in the copies. Then run -propose again.")
 	}
 	for _, blocked := range f.r.Results {
 		if blocked.Code == verdict.CodeKeySpace && blocked.Verdict == verdict.Fail {
@@ -84,10 +84,10 @@ func (f rulesFile) header() {
 	}
 	f.line("#")
 	if len(f.of(verdict.ClassUndecided)) > 0 {
-		f.comment("1. Read the list undecided. Its columns stay NOT VERIFIED until each is moved: to plain (it")
-		f.comment("   names nothing), shared (the same value means the same thing in all worlds: the game's own data,")
-		f.comment("   one account database), to a [[check.reference]] or, if it is a key of its own that the world")
-		f.comment("   counts, to a [[merge.space]] at the end. docs/words.md has every word.")
+		f.comment("1. Read the list undecided. Its columns stay NOT VERIFIED until you move each: to plain (it")
+		f.comment("   refers to nothing), shared (the same value means the same thing in all worlds: the game's own data,")
+		f.comment("   one account database), a [[check.reference]] or, if it is a key of its own that each world")
+		f.comment("   numbers itself, a [[merge.space]] at the end. docs/words.md explains every word.")
 	} else {
 		f.comment("1. No column is undecided.")
 	}
@@ -147,19 +147,19 @@ func (f rulesFile) undecided() {
 				}
 			}
 			tables := slice.Map(groups[at], func(c verdict.ProposedColumn) string { return c.Table })
-			f.line("  # and [[merge.table]] tables = %s, policy = \"skip\": the counters of the first world come, and are raised", printable.Text(printable.TOMLList(tables)))
+			f.line("  # and [[merge.table]] tables = %s, policy = \"skip\": the first world's counters are copied and raised", printable.Text(printable.TOMLList(tables)))
 			f.line("  # or: plain, or shared, or [[check.reference]]")
 		case at.kinds != nil, at.when != "", at.to != "" && !at.own:
 			c, others := groups[at][0], "or: plain, or shared"
 			if at.inTexts {
-				others = "and a format, which says where they are (mergecheck -h formats); " + others
+				others = "and a format that says where they are (mergecheck -h formats); " + others
 			}
 			all := []rules.DeclaredReference{{To: []string{c.To}, At: names, None: c.None, When: c.When}}
 			if at.kinds != nil {
 				var rest []string
 				others = "these are all of its rows"
 				if all, rest = at.kinds.References(all[0]); len(rest) > 0 {
-					others = fmt.Sprintf("and where %s is %s a reference of their own; or, if they name nothing, others = \"plain\" in one of these", at.kinds.By, catalog.Few(rest))
+					others = fmt.Sprintf("and, for rows in which %s is %s, a reference of their own; or, if they refer to nothing, others = \"plain\" in one of these", at.kinds.By, catalog.Few(rest))
 				}
 			}
 			for _, r := range all {
@@ -237,7 +237,7 @@ func (f rulesFile) references() {
 
 func (f rulesFile) worlds() {
 	for _, w := range f.r.Proposed.Worlds {
-		f.comment("%s: its keys carry their server, which the registry of each database lists.", w.At)
+		f.comment("%s: its keys contain their server number, which the registry of each database lists.", w.At)
 		f.line("[[check.world]]")
 		f.line("at = %s", printable.TOML(w.At))
 		f.line("by = %s", printable.TOML(w.Value))
@@ -250,7 +250,7 @@ func (f rulesFile) uniques() {
 		if p.Unique == nil {
 			continue
 		}
-		f.comment("Perhaps unique. Remove the # to have it checked:")
+		f.comment("Perhaps unique. Remove the # to check:")
 		for line := range strings.Lines(p.TOML()) {
 			f.line("# %s", strings.TrimSpace(strings.TrimPrefix(line, "# ")))
 		}
@@ -267,7 +267,7 @@ func (f rulesFile) spaces() {
 		f.line("")
 	}
 	if len(p.Keys) > 0 {
-		f.comment("New values for these keys too. Does each world count them by itself? Remove those that it does not.")
+		f.comment("New values for these keys too. Does each world number them itself? Remove those that it does not.")
 	}
 	for _, key := range p.Keys {
 		f.line("[[merge.space]]")
@@ -280,7 +280,7 @@ func (f rulesFile) spaces() {
 			continue
 		}
 		if first {
-			f.comment("For these, undecided above, remove the # if they are keys of their own:")
+			f.comment("These are undecided above. Remove the # if they are keys of their own:")
 			first = false
 		}
 		f.line("# [[merge.space]]")
@@ -297,9 +297,9 @@ func (f rulesFile) spaces() {
 		class verdict.ColumnClass
 		text  string
 	}{
-		{verdict.ClassKey, "Keys of their own, which need no declaration"},
-		{verdict.ClassOpaque, "Opaque: its contents are not read, and stays NOT VERIFIED"},
-		{verdict.ClassEmpty, "Without values to judge by; they are open again when they have some"},
+		{verdict.ClassKey, "Keys of their own that need no declaration"},
+		{verdict.ClassOpaque, "Opaque: its contents are not read, and it stays NOT VERIFIED"},
+		{verdict.ClassEmpty, "Without values to judge by; they become open again when they have some"},
 	} {
 		names := slice.Map(f.of(class.class), placeOf)
 		if slices.Sort(names); len(names) > 0 {

@@ -30,20 +30,20 @@ var clues = []clue{
 	{why: "could not be read: %s", class: verdict.ClassUndecided, doubt: 1, seen: is((*look).unreadable),
 		detail: func(l *look, _ *space) string { return l.unread }},
 	{why: "a key of a table that is the same in all databases", class: verdict.ClassShared, seen: is((*look).sameKey)},
-	{why: "the database counts it up", class: verdict.ClassKey, traits: traits{counted: true}, seen: is((*look).countedKey)},
+	{why: "the database numbers it", class: verdict.ClassKey, traits: traits{counted: true}, seen: is((*look).countedKey)},
 	{why: "no numbers", class: verdict.ClassPlain, seen: is((*look).onlyOtherValues)},
 	{why: "no values", class: verdict.ClassEmpty, seen: is((*look).empty)},
 
 	// the values avoid the gaps in the keys
 	{why: "numbers in its texts avoid the gaps in the keys", class: verdict.ClassUndecided, doubt: 0.9, traits: traits{inTexts: true},
 		seen: (*look).fitsInTexts},
-	{why: "many rows avoid the gaps in the keys, and others match no row: is it a reference in some rows only?", class: verdict.ClassUndecided, doubt: 0.8,
+	{why: "many rows avoid the gaps in the keys, but others match no row: is it a reference only in some rows?", class: verdict.ClassUndecided, doubt: 0.8,
 		seen: (*look).fitsInPart},
 	{why: "it avoids the gaps in the keys, but the gaps are long runs, which chance may avoid too", class: verdict.ClassUndecided, doubt: 0.8,
 		seen: (*look).fitsByChance},
 	{why: "avoids the gaps in the keys", class: verdict.ClassReference, traits: traits{named: true}, seen: (*look).fitsAndNamed}, // doubt: see judge
 	{why: "avoids the gaps in the keys", class: verdict.ClassReference, seen: (*look).fits},
-	{why: "names rows of a table that is the same in all databases", class: verdict.ClassShared, seen: is((*look).namesTheGame)},
+	{why: "refers to rows of a table that is the same in all databases", class: verdict.ClassShared, seen: is((*look).namesTheGame)},
 
 	// texts
 	{why: "numbers in its texts have the range of the keys: are they lists of keys?", class: verdict.ClassUndecided, doubt: 0.6, traits: traits{inTexts: true},
@@ -52,9 +52,9 @@ var clues = []clue{
 
 	// keys
 	{why: namedButUnmatched, class: verdict.ClassUndecided, doubt: 0.5, traits: traits{named: true}, seen: (*look).countsAndDenied},
-	{why: "the database counts it up, and a key of another table has its name", class: verdict.ClassUndecided, doubt: 0.6, traits: traits{named: true},
+	{why: "the database numbers it, and a key of another table has its name", class: verdict.ClassUndecided, doubt: 0.6, traits: traits{named: true},
 		seen: (*look).countsAndNamed},
-	{why: "the database counts it up", class: verdict.ClassKey, traits: traits{counted: true}, seen: is((*look).counts)},
+	{why: "the database numbers it", class: verdict.ClassKey, traits: traits{counted: true}, seen: is((*look).counts)},
 	{why: "an account: is there one account database for all worlds (shared)?", class: verdict.ClassUndecided, doubt: 0.5, seen: is((*look).account)},
 	{why: namedButUnmatched, class: verdict.ClassUndecided, doubt: 0.5, traits: traits{named: true}, seen: (*look).ownKeyAndDenied},
 	{why: "a key of its own, or one row for each %s", class: verdict.ClassUndecided, doubt: 0.8, traits: traits{own: true}, seen: (*look).ownKeyOrOther,
@@ -62,18 +62,18 @@ var clues = []clue{
 	{why: "a key of its own", class: verdict.ClassKey, doubt: 0.4, seen: is((*look).ownKey)},
 
 	// the gaps are silent
-	{why: "it may name too many keys, too far apart, so its values were not looked up", class: verdict.ClassUndecided, doubt: 0.9, seen: (*look).notLookedUp},
+	{why: "it may refer to too many keys, too far apart, so its values were not looked up", class: verdict.ClassUndecided, doubt: 0.9, seen: (*look).notLookedUp},
 	{why: partOfKey, class: verdict.ClassShared, seen: is((*look).narrowInKey)},
 	{why: byChance, class: verdict.ClassPlain, seen: is((*look).narrow)},
-	{why: "the databases share many of its numbers: it may name things without a table", class: verdict.ClassUndecided, doubt: 0.45, seen: is((*look).thing)},
+	{why: "the databases share many of its numbers: it may refer to things without a table", class: verdict.ClassUndecided, doubt: 0.45, seen: is((*look).thing)},
 	{why: namedButUnmatched, class: verdict.ClassUndecided, doubt: 0.5, traits: traits{named: true}, seen: (*look).namedAndDenied},
-	{why: "its name suggests it, and its values neither show nor deny it", class: verdict.ClassUndecided, doubt: 0.6, traits: traits{named: true},
+	{why: "its name suggests it, and its values neither confirm nor exclude it", class: verdict.ClassUndecided, doubt: 0.6, traits: traits{named: true},
 		seen: (*look).nameSuggests},
-	{why: "its name may suggest it, and the gaps do not contradict", class: verdict.ClassUndecided, doubt: 0.7, traits: traits{named: true},
+	{why: "its name may suggest it, and the gaps do not contradict that", class: verdict.ClassUndecided, doubt: 0.7, traits: traits{named: true},
 		seen: (*look).nameMaySuggest},
 	{why: "it has the name of a key", class: verdict.ClassUndecided, doubt: 0.6, seen: (*look).hasNameOfKey},
 	{why: "it has the range of the keys", class: verdict.ClassUndecided, doubt: 0.5, seen: (*look).spans},
-	{why: "its rows have a match, but there are too few to tell that from chance", class: verdict.ClassUndecided, doubt: 0.5, traits: traits{chance: true},
+	{why: "its rows have a match, but there are too few to exclude chance", class: verdict.ClassUndecided, doubt: 0.5, traits: traits{chance: true},
 		seen: (*look).tooFew},
 	{why: partOfKey, class: verdict.ClassShared, seen: is((*look).inKey)},
 	{why: byChance, class: verdict.ClassPlain, seen: is(func(*look) bool { return true })},
@@ -82,8 +82,8 @@ var clues = []clue{
 // The reasons that several clues have.
 const (
 	namedButUnmatched = "its name suggests it, but many rows match nothing"
-	partOfKey         = "part of a key, and no other table's"
-	byChance          = "its values match keys only as often as by chance"
+	partOfKey         = "part of a key, but of no other table"
+	byChance          = "its values match keys no more often than by chance"
 )
 
 // judge says what a column seems to be, by itself.

@@ -47,7 +47,7 @@ func TestFirstClueDecides(t *testing.T) {
 		{opaque, filled, countedKey, "no right", verdict.ClassOpaque, "JSON: its contents are not read"},
 		{text, filled, countedKey, "no right", verdict.ClassPlain, "no numbers"},
 		{number, filled, countedKey, "no right", verdict.ClassUndecided, "could not be read: no right"},
-		{number, columnSummary{}, countedKey, "", verdict.ClassKey, "the database counts it up"},
+		{number, columnSummary{}, countedKey, "", verdict.ClassKey, "the database numbers it"},
 		{number, columnSummary{others: 3}, inNoKey, "", verdict.ClassPlain, "no numbers"},
 		{number, columnSummary{}, inNoKey, "", verdict.ClassEmpty, "no values"},
 		{number, filled, singleKey, "", verdict.ClassKey, "a key of its own"},

@@ -17,7 +17,7 @@ import (
 // space is a column of keys, each of one row, that other columns may name.
 type space struct {
 	check.Candidate
-	counts  bool // the database counts it up
+	counts  bool // the database numbers it
 	size    int64
 	root    *space // another whose rows these belong to, one to one; nil: none
 	same    bool   // in all databases: they are of the game's own data
@@ -63,7 +63,7 @@ const (
 	inNoKey    keyPlace = iota
 	inKey               // one of several columns of a key
 	singleKey           // a key alone
-	countedKey          // and the database counts it up
+	countedKey          // and the database numbers it
 )
 
 // examinedPart is what was read of a column in one database.

@@ -240,7 +240,7 @@ func proposeByName(ctx context.Context, f *check.Facts, r *check.Reader, x *exam
 	evidence := fmt.Sprintf("its name suggests it; %s of %s without a match", printable.Number(lost), printable.Count(rows, "row", "rows"))
 	declared := rules.DeclaredReference{At: []string{rules.Place(ref.Table, ref.Columns[0])}, To: []string{rules.Place(ref.ToTable, ref.ToColumns[0])}}
 	if zeros > 0 {
-		evidence += fmt.Sprintf(", besides %s with 0 or nothing", printable.Number(zeros))
+		evidence += fmt.Sprintf(", and %s with 0 or no value", printable.Number(zeros))
 		declared.None = []string{"0", ""}
 	}
 	x.byName = append(x.byName, declared)

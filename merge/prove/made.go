@@ -12,7 +12,7 @@ import (
 
 // proveMade compares how the new database is made with the first world, object by object.
 func proveMade(ctx context.Context, r *job.Run, proof *Proof) error {
-	return r.Retry(ctx, "comparing how the databases are made", func(ctx context.Context) error {
+	return r.Retry(ctx, "comparing the schemas of the databases", func(ctx context.Context) error {
 		if err := noteHidden(ctx, proof, r.Worlds[0], r.New); err != nil {
 			return err
 		}
@@ -47,7 +47,7 @@ func noteHidden(ctx context.Context, p *Proof, all ...*world.Connection) error {
 			return err
 		}
 		for _, what := range hidden {
-			p.Unseen = append(p.Unseen, plan.Refusal{Source: on.Name, Reason: "not compared: the account cannot see all: " + what})
+			p.Unseen = append(p.Unseen, plan.Refusal{Source: on.Name, Reason: "not compared: the account cannot see everything: " + what})
 		}
 	}
 	return nil

@@ -37,7 +37,7 @@ func missingOfOurs(ctx context.Context, p *change.Proving) (missing []string, er
 	}
 	for _, table := range []string{sqldb.SchemaTable, worldregistry.Table, sqldb.NumbersTable} {
 		if slices.Contains(had, table) && !slices.Contains(have, table) {
-			missing = append(missing, fmt.Sprintf("the table %s is gone", table))
+			missing = append(missing, fmt.Sprintf("the table %s is missing", table))
 		}
 	}
 	if len(missing) > 0 {
@@ -67,7 +67,7 @@ func missingOfOurs(ctx context.Context, p *change.Proving) (missing []string, er
 			return nil, err
 		}
 		if n == 0 {
-			missing = append(missing, fmt.Sprintf("the view %s is gone", record.KeysView))
+			missing = append(missing, fmt.Sprintf("the view %s is missing", record.KeysView))
 		}
 	}
 	return missing, nil

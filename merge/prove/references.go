@@ -42,7 +42,7 @@ func proveReferences(p *plan.Plan, now *verdict.Rekeying) *evidence.KeyProof {
 			if have != want {
 				off := func(a, b int64) int64 { return max(a-b, b-a) }
 				proof.NoteWrong(cmp.Or(max(off(have.Resolved, want.Resolved), off(have.Dangling, want.Dangling), off(have.None, want.None)), 1),
-					"%s: %d match a row, %d match none and %d name no row, want %d, %d and %d", name, have.Resolved, have.Dangling, have.None, want.Resolved, want.Dangling, want.None)
+					"%s: %d match a row, %d match none and %d mean no row, want %d, %d and %d", name, have.Resolved, have.Dangling, have.None, want.Resolved, want.Dangling, want.None)
 			}
 		}
 	}

@@ -141,7 +141,7 @@ func verify(ctx context.Context, proving *change.Proving) error {
 	}
 	for i := range proof.Tables {
 		if t := &proof.Tables[i]; t.Verdict != verdict.Pass && r.Plan.Tables[i].Combine == nil {
-			err := r.RetryCounted(ctx, fmt.Sprintf("looking for the rows that differ in table %q", t.Table), func(soft context.Context) error {
+			err := r.RetryCounted(ctx, fmt.Sprintf("finding the rows that differ in table %q", t.Table), func(soft context.Context) error {
 				t.Missing, t.Changed, t.Samples, t.Others = 0, 0, nil, false
 				return explain(r, ctx, soft, &r.Plan.Tables[i], t, &found[i])
 			})
@@ -247,9 +247,9 @@ func explain(r *job.Run, ctx, soft context.Context, t *plan.Table, proof *eviden
 func altered(r *job.Run, t *plan.Table) string {
 	switch l := r.Layouts[t.Name]; {
 	case l == nil:
-		return "the table was dropped or renamed after the merge made it"
+		return "the table was dropped or renamed after the merge created it"
 	case !slices.Equal(slices.Sorted(slices.Values(l.Columns)), slices.Sorted(slices.Values(t.Columns))):
-		return "its columns were altered after the merge made it"
+		return "its columns were altered after the merge created it"
 	}
 	return ""
 }

@@ -61,7 +61,7 @@ func Written(ctx context.Context, r *job.Run) (written []plan.Refusal, err error
 			return nil, err
 		}
 		if n > 0 {
-			note(table, fmt.Sprintf("it has %s, and was empty", record.CountRows(n)))
+			note(table, fmt.Sprintf("it has %s, but was empty", record.CountRows(n)))
 		}
 	}
 	return written, nil
@@ -70,7 +70,7 @@ func Written(ctx context.Context, r *job.Run) (written []plan.Refusal, err error
 // writtenTo says what was written to a table.
 func writtenTo(p *evidence.TableProof) string {
 	if p.Rows == p.Want {
-		return fmt.Sprintf("it has %s as it was made with, and some were changed", record.CountRows(p.Rows))
+		return fmt.Sprintf("it has %s, as it was made, but some have changed", record.CountRows(p.Rows))
 	}
-	return fmt.Sprintf("it has %s, and was made with %d", record.CountRows(p.Rows), p.Want)
+	return fmt.Sprintf("it has %s, but was made with %d", record.CountRows(p.Rows), p.Want)
 }

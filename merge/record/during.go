@@ -23,7 +23,7 @@ var ErrBusy = errors.New("merge: another process is working on the same merge")
 
 // WrongState returns ErrBusy with both states.
 func (m *Manifest) WrongState(is, want State) error {
-	return fmt.Errorf("%w: the state of the merge %s is %q, and was %q", ErrBusy, m.ID, orNone(is), orNone(want))
+	return fmt.Errorf("%w: the state of the merge %s changed to %q from %q", ErrBusy, m.ID, orNone(is), orNone(want))
 }
 
 func orNone(s State) State {

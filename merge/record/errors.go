@@ -67,7 +67,7 @@ func (e *ChangedError) Error() string {
 	case e.Cause != nil:
 		reason += ": " + e.Cause.Error()
 	default:
-		reason += ": another process wrote to it since the merge began"
+		reason += ": another process has written to it since the merge began"
 	}
 	return "merge: " + plan.Refusal{Source: e.Database, Table: e.Table, Reason: reason, Next: plan.NextUndoPlan}.String()
 }
@@ -78,11 +78,11 @@ func (e *ChangedError) Unwrap() error { return e.Cause }
 func (e *ChangedError) counts() string {
 	switch {
 	case e.Part && e.Rows > e.Want:
-		return fmt.Sprintf("it has %s or more, and had %d", CountRows(e.Rows), e.Want)
+		return fmt.Sprintf("it has %s or more, but had %d", CountRows(e.Rows), e.Want)
 	case e.Part:
 		return "a part of " + (&ChangedError{Rows: e.Rows, Want: e.Want}).counts()
 	case e.Rows != e.Want:
-		return fmt.Sprintf("it has %s, and had %d", CountRows(e.Rows), e.Want)
+		return fmt.Sprintf("it has %s, but had %d", CountRows(e.Rows), e.Want)
 	case e.Rows == 1:
 		return "it has 1 row as before, but it has changed"
 	}

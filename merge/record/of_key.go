@@ -118,7 +118,7 @@ func wantedKey(of rules.RowKey) string {
 			named[i] += " (" + kind + ")"
 		}
 	}
-	return strings.Join(named, "/") + ", in which a slash is written %2F, and % is %25"
+	return strings.Join(named, "/") + ", in which a slash is written as %2F and % as %25"
 }
 
 // becomes is what a key of a row that comes becomes.
@@ -126,7 +126,7 @@ func becomes(p *plan.Plan, source, table string, of rules.RowKey, key keys.Key) 
 	if slices.ContainsFunc(p.Renames, func(r plan.Rename) bool {
 		return r.Source == source && r.Table == table && slices.Contains(of.Columns, r.Column)
 	}) {
-		return "", errors.New("the names in such keys changed: servermerge whois with the plan alone has them")
+		return "", errors.New("the names in such keys changed: servermerge whois PLAN lists them")
 	}
 	key = key.Image(func(i int, n keys.Integer) keys.Integer {
 		c := p.Rekey.Column(table, of.Columns[i])
@@ -138,7 +138,7 @@ func becomes(p *plan.Plan, source, table string, of rules.RowKey, key keys.Key) 
 		if to, ok := shift.Image(n); wrong == nil && ok && len(c.Cases) == 1 && one.When == nil && one.Format == "" {
 			return to
 		}
-		err = fmt.Errorf("what became of its %s depends on other columns of the row: look in %s", c.Column, source)
+		err = fmt.Errorf("what its %s became depends on other columns of the row: look in %s", c.Column, source)
 		return n
 	})
 	return key.String(), err

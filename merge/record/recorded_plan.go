@@ -13,7 +13,7 @@ import (
 )
 
 // ErrPartOfPlan says that the record of a merge does not have all of its plan.
-var ErrPartOfPlan = errors.New("the record of the merge has only a part of its plan")
+var ErrPartOfPlan = errors.New("the record of the merge contains only a part of its plan")
 
 // RecordedPlan returns the plan of a merge as the database that it made has it on record, for when the file is
 // lost: id is that of the plan, or empty for the merge that made the database. It only reads. It

@@ -116,7 +116,7 @@ func NotKept(w plan.World, now []worldregistry.Server, merge string) string {
 	}
 	for _, s := range now {
 		if s.Role == worldregistry.RoleOwn && !s.Fenced(merge) {
-			return fmt.Sprintf("server %s is not fenced by this merge any more", s.ID)
+			return fmt.Sprintf("server %s is no longer fenced by this merge", s.ID)
 		}
 	}
 	return ""

@@ -75,7 +75,7 @@ func (m *Manifest) later(ctx context.Context, id, table, key string) (all []Plan
 			return nil, err
 		}
 		if step.New+step.Stays == "" {
-			step.Stays = "no row of its table came"
+			step.Stays = "no rows of its table were copied"
 		}
 		if all = append(all, step); step.Stays != "" {
 			return all, nil

@@ -126,7 +126,7 @@ func EachKey(ctx context.Context, merged world.Database, source, table string, u
 		}
 		for _, l := range later[i] {
 			if s := l.plan.StaysOf(l.plan.Worlds[l.world].Name, k.Table); l.world == 0 && s != nil && s.Rows() > 0 && !s.Keyed() {
-				return fmt.Errorf("merge: table %q of %q: which of its rows stayed behind by the merge %s is not on record by their keys", k.Table, s.World, l.plan.ID)
+				return fmt.Errorf("merge: table %q of %q: the keys of the rows that stayed behind in the merge %s are not on record", k.Table, s.World, l.plan.ID)
 			}
 		}
 		for old := range k.Keys.All() {
@@ -193,13 +193,13 @@ func trace(ctx context.Context, merged world.Database, source, table string, way
 			return nil, fmt.Errorf("merge: database %q: %w", merged.Name, err)
 		}
 		if !known {
-			return nil, forgotten("%q has no record of keys: no merge that gave keys new values came into it; name the new database of such a merge", merged.Name)
+			return nil, forgotten("%q has no record of keys: no merge into it gave keys new values; give the new database of such a merge", merged.Name)
 		}
 		tables, err := on.Texts(ctx, "SELECT DISTINCT tab FROM "+KeysTable+" ORDER BY tab")
 		if err != nil {
 			return nil, fmt.Errorf("merge: database %q: %w", merged.Name, err)
 		}
-		return nil, forgotten("%q has no record of keys of a table %q, only of %s: name one of these", merged.Name, table, strings.Join(tables, ", "))
+		return nil, forgotten("%q has no record of keys of a table %q, only of %s", merged.Name, table, strings.Join(tables, ", "))
 	}
 	known := source == ""
 	var worlds []string
@@ -209,7 +209,7 @@ func trace(ctx context.Context, merged world.Database, source, table string, way
 		}
 	}
 	if !known {
-		return nil, forgotten("%q has no record of keys of %q in the table %q, only of %s: name one of these as the WORLD; a first world kept its keys",
+		return nil, forgotten("%q has no record of keys of %q in the table %q, only of %s: use one of these as the WORLD; a first world kept its keys",
 			merged.Name, source, table, strings.Join(worlds, ", "))
 	}
 	found, err := way(on, all)

@@ -141,7 +141,7 @@ func steps(lists ...[]finding) (all []Step) {
 		}
 	}
 	for _, code := range codes {
-		add("if you looked at it yourself, and it does not matter: "+strings.Join(flags, " "), code)
+		add("if you checked it yourself and it does not matter: "+strings.Join(flags, " "), code)
 	}
 	return all
 }

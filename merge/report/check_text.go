@@ -211,8 +211,8 @@ func (t *text) open(all []finding) {
 		}
 	})
 	if len(all) > openFew {
-		t.wrapped(2, "", "A number such as a level is open because it is also a key of another database. If the keys of every database "+
-			"have a range of their own, hardly any column is open.")
+		t.wrapped(2, "", "A number such as a level is open because it is also a key of another database. If every database "+
+			"has its own range of keys, hardly any column is open.")
 	}
 }
 
@@ -282,7 +282,7 @@ func (t *text) proposals(all []verdict.Proposal) {
 	if len(all) == 0 {
 		return
 	}
-	t.WriteString("\nNot declared in the schema, but likely: judge, and paste into config.toml to have it checked\n")
+	t.WriteString("\nNot declared in the schema, but likely: if right, paste into config.toml to have it checked\n")
 	rest := func(n int64) string {
 		t.WriteString("\n")
 		return inJSON(n)

@@ -13,13 +13,13 @@ import (
 func combineWords(p *merge.Plan, t *merge.Table) string {
 	c := t.Combine
 	if unknownCombine(p, t) {
-		return "the results for its rows are not known while something blocks the merge"
+		return "the results for its rows are unknown while something blocks the merge"
 	}
-	own := printable.Count(c.Rows-c.Keys, "row comes with a key", "rows come, each with a key") + " of its own"
+	own := printable.Count(c.Rows-c.Keys, "row is copied with a key", "rows are copied, each with a key") + " of its own"
 	words := fmt.Sprintf("%s rows in several worlds: %s part of others; %s",
 		printable.Count(c.Keys, "key has", "keys have"), printable.Count(c.Combined, "row becomes", "rows become"), own)
 	if c.Matched {
-		words = fmt.Sprintf("%s of the same thing in several worlds (match), and the first of their rows is copied unchanged: %s; %s",
+		words = fmt.Sprintf("%s of the same thing in several worlds (match); only the first of these rows is copied, unchanged: %s; %s",
 			printable.Count(c.Keys, "key is", "keys are"), printable.Count(c.Combined, "row stays behind", "rows stay behind"), own)
 	}
 	if c.When != nil {
@@ -60,11 +60,11 @@ func provedCombines(p *merge.Plan, proof *merge.Proof) Section {
 	s := combinedSection(p)
 	s.Head = append(s.Head, "verdict")
 	for _, c := range proof.Combines {
-		s.Words = append(s.Words, fmt.Sprintf("%s: %s: each column of %s is as its formula says, %s", c.Table, c.Verdict,
+		s.Words = append(s.Words, fmt.Sprintf("%s: %s: each column of %s follows its formula, %s", c.Table, c.Verdict,
 			printable.Count(c.Keys, "key", "keys"), printable.Count(c.Copied, "copied row is unchanged", "copied rows are unchanged")))
 		for _, column := range c.Columns {
 			if column.Wrong > 0 {
-				s.Items = append(s.Items, fmt.Sprintf("%s.%s is not its %s in the rows of %s", c.Table, column.Column, column.Formula, printable.Count(column.Wrong, "key", "keys")))
+				s.Items = append(s.Items, fmt.Sprintf("%s.%s is not the %s in the rows of %s", c.Table, column.Column, column.Formula, printable.Count(column.Wrong, "key", "keys")))
 			}
 		}
 		s.Items = append(s.Items, slice.Map(c.Details, func(detail string) string { return c.Table + ": " + detail })...)

@@ -28,11 +28,11 @@ func TestCombinesAreShown(t *testing.T) {
 		wants []string
 	}{
 		"plan": {planText(t, done.Plan, Commands{}), []string{"Rows with the same key that become one:\n" +
-			"  wallets: 4 keys have rows in several worlds: 6 rows become part of others; 3 rows come, each with a key of its own; only rows for which season is 3; gold sum; log append 80\n",
+			"  wallets: 4 keys have rows in several worlds: 6 rows become part of others; 3 rows are copied, each with a key of its own; only rows for which season is 3; gold sum; log append 80\n",
 			"  wallets.gold  102  20   3  125\n"}},
-		"verify": {outcomeText(t, proof), []string{"  wallets: FAIL: each column of 4 keys is as its formula says, 2 copied rows are unchanged\n",
-			"  wallets.gold is not its sum in the rows of 1 key\n", "  wallets: row 1/1: gold is not as planned\n", "  126  FAIL\n"}},
-		"refused": {planText(t, &refused, Commands{}), []string{"  wallets: the results for its rows are not known while something blocks the merge; gold sum; log append 80\n\nNew values"}},
+		"verify": {outcomeText(t, proof), []string{"  wallets: FAIL: each column of 4 keys follows its formula, 2 copied rows are unchanged\n",
+			"  wallets.gold is not the sum in the rows of 1 key\n", "  wallets: row 1/1: gold is not as planned\n", "  126  FAIL\n"}},
+		"refused": {planText(t, &refused, Commands{}), []string{"  wallets: the results for its rows are unknown while something blocks the merge; gold sum; log append 80\n\nNew values"}},
 	} {
 		for _, want := range c.wants {
 			if !strings.Contains(c.text, want) {

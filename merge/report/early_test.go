@@ -20,7 +20,7 @@ func early(t *testing.T, r *verdict.Report) string {
 
 // known is what is found before the keys are read.
 var known = &verdict.Report{
-	Incomplete: "the keys are not read yet",
+	Incomplete: "the keys have not been read yet",
 	Worlds: []verdict.Summary{
 		{Name: "s1", Tables: []verdict.TableSummary{{Table: "items", Rows: 1000}, {Table: "players", Rows: 234}}},
 		{Name: "s2", Tables: []verdict.TableSummary{{Table: "items", Rows: 1}}},

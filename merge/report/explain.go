@@ -28,7 +28,7 @@ func WriteExplanation(w io.Writer, e *propose.Explanation) error {
 	for _, s := range e.Said {
 		t.wrapped(2, saidWhere(s)+"  ", saidText(s))
 	}
-	t.WriteString("\nWhat it seems to be, by this table and the keys of all others\n")
+	t.WriteString("\nWhat it seems to be, judging by this table and the keys of all others\n")
 	for _, p := range e.Proposed {
 		t.wrapped(2, "", proposedText(p))
 		t.candidates(p.Candidates)

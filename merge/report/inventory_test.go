@@ -48,11 +48,11 @@ w5     10.0.0.6:3306                                not read
 Since: 2026-11-14T03:09:08.413Z
 
 SCHEMAS
-  8a1f52c09d77  mariadb  2 worlds: most, which the others are compared with
+  8a1f52c09d77  mariadb  2 worlds: most common; others are compared with it
   11f2  mariadb  1 world: w3
     table characters: column guild_note missing
     table mail_old added
-  99aa  sqlite  1 world: most, which the others are compared with
+  99aa  sqlite  1 world: most common; others are compared with it
 
 NOT ALL READ  5 worlds; 1 of them could not be read; 1 running; 1 stopped; 1 fenced; 1 may be running (no registry); 1 with another schema than most; ~4,938,268 rows; 4.0 GiB; 120,963 players, 2,700 of them active within 7 days
 `

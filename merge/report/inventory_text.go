@@ -75,7 +75,7 @@ func (v *Inventory) schemas(t *text) {
 	for _, s := range v.grouping {
 		who := printable.Names(s.names)
 		if s.model {
-			who = "most, which the others are compared with"
+			who = "most common; others are compared with it"
 		}
 		t.wrapped(2, fmt.Sprintf("%s  %s  ", s.Fingerprint, s.Engine), printable.Count(int64(s.Worlds), "world", "worlds")+": "+who)
 		for i, d := range s.Drift {

@@ -18,7 +18,7 @@ func rekeyedSections(r *verdict.Rekeying) []Section {
 	}
 	offsets := Section{ID: "offsets", Title: "New keys",
 		Words: []string{"The same number is added to all keys of a world, and to all references to them. " +
-			"Reserved: existing keys, values that refer to them, and numbers already handed out. Beside the narrowest column is the largest value that it takes."},
+			"Reserved: existing keys, values that refer to them, and numbers already handed out. The narrowest column is shown with its largest possible value."},
 		Head: []string{"space", "world", "keys", "reserved", "added", "become", "narrowest column"}}
 	for _, s := range r.Spaces {
 		for i, of := range s.Worlds {
@@ -71,9 +71,9 @@ func matchedWords(s *verdict.RekeyedSpace) string {
 	words := ""
 	switch {
 	case s.By != nil:
-		words = fmt.Sprintf("%s: rows with the same value of %s are the same thing, and get the key that it has already (match): ", s.Name, s.By)
+		words = fmt.Sprintf("%s: rows with the same value of %s are the same thing and share the key that it already has (match): ", s.Name, s.By)
 	case s.From != nil:
-		words = fmt.Sprintf("%s: gets new keys as %s does in the plan %s (map), SHA-256 %.16s: ", s.Name, s.From.Space, s.From.File, s.From.Digest)
+		words = fmt.Sprintf("%s: gets the same new keys as %s in the plan %s (map), SHA-256 %.16s: ", s.Name, s.From.Space, s.From.File, s.From.Digest)
 	default:
 		return ""
 	}

@@ -34,14 +34,14 @@ func stayingSections(s *verdict.Staying) []Section {
 		})
 		stays.Rows = append(stays.Rows, []string{of.Table, of.World, printable.Number(of.Stay), printable.Number(of.Come), strings.Join(why, "; ")})
 		for _, sum := range of.Sums {
-			stays.Items = append(stays.Items, fmt.Sprintf("%s of %s of %s in sum: %s stays behind, and %s comes", sum.Column, of.Table, of.World, digits(sum.Stay), digits(sum.Come)))
+			stays.Items = append(stays.Items, fmt.Sprintf("sum of %s of %s of %s: %s stays behind, %s is copied", sum.Column, of.Table, of.World, digits(sum.Stay), digits(sum.Come)))
 		}
 	}
 	return []Section{stays,
-		{ID: "close", Title: "Rows that come, and nearly stayed behind", Items: slice.Map(s.Close, func(c verdict.CloseRows) string {
+		{ID: "close", Title: "Rows that are copied but nearly stayed behind", Items: slice.Map(s.Close, func(c verdict.CloseRows) string {
 			return fmt.Sprintf("%s of %s: %s%s: %s", c.Table, c.World, printable.Count(c.Rows, "row", "rows"), suchAs(c.SuchAs), c.Why)
 		})},
-		{ID: "cascades", Title: "Rows that most others follow", Items: slice.Map(s.Cascades, func(c verdict.Cascade) string {
+		{ID: "cascades", Title: "Rows that take most others along", Items: slice.Map(s.Cascades, func(c verdict.Cascade) string {
 			return fmt.Sprintf("%s %s of %s (%s): %s", c.Table, c.Key, c.World, c.Why, followers(c))
 		})},
 	}
@@ -65,7 +65,7 @@ func suchAs(keys []string) string {
 
 // Judging says how long the server of a world has judged a condition.
 func Judging(world, condition string, took time.Duration) string {
-	return fmt.Sprintf("the server of %s has evaluated for %s: %.60s", world, took.Round(time.Second), condition)
+	return fmt.Sprintf("the database server of %s has been evaluating for %s: %.60s", world, took.Round(time.Second), condition)
 }
 
 // took says how long a condition took.
@@ -73,7 +73,7 @@ func took(seconds float64) string {
 	if seconds == 0 {
 		return ""
 	}
-	return "; the server took " + printable.Seconds(seconds)
+	return "; the database server took " + printable.Seconds(seconds)
 }
 
 // digits is a whole number of any size, with commas.

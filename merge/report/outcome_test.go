@@ -154,8 +154,8 @@ type ended struct {
 func sampleOutcomes() map[string]ended {
 	all := map[string]ended{
 		"DONE":   {sampleOutcome(), "apply", "merging s1, s2 and s3 into the new database new: new is made, of 1,333,907 rows, with 3 renames, in 2m0s"},
-		"FAIL":   {sampleProof(), "verify", "new is not what was planned"},
-		"UNDONE": {sampleUndo(), "undo -force", "new was dropped; nothing in s1, s2 and s3 changed except counters and marks, which continue after the keys used in new"},
+		"FAIL":   {sampleProof(), "verify", "new is not as planned"},
+		"UNDONE": {sampleUndo(), "undo -force", "new was dropped; nothing in s1, s2 and s3 changed except counters and reserved times, which continue after the keys used in new"},
 	}
 	proof := func(judged verdict.Verdict, ending Ending) *Outcome {
 		o := sampleProof()
@@ -163,12 +163,12 @@ func sampleOutcomes() map[string]ended {
 		o.Proof.Tables[1] = merge.TableProof{Table: "items", Verdict: verdict.Pass, Rows: 75, Want: 75}
 		return o
 	}
-	all["PASS"] = ended{proof(verdict.Pass, Done), "verify", "every row of s1, s2 and s3 is in new as planned, and nothing else; it is made as s1 is"}
+	all["PASS"] = ended{proof(verdict.Pass, Done), "verify", "every row of s1, s2 and s3 is in new as planned, and nothing else; its schema is that of s1"}
 	all["NOT VERIFIED"] = ended{proof(verdict.NotVerified, NotVerified), "verify",
 		"every row of s1, s2 and s3 is in new as planned, but the check of the result could not check everything"}
 	refused := sampleOutcome()
 	refused.Ending, refused.Applied, refused.Now = Refused, nil, &merge.Status{State: merge.StateNone}
-	refused.Refusals = []merge.Refusal{{Source: "s2", Reason: "server 2 runs: it is held by host-7: stop it first"}, {Table: "items", Reason: "it has 4 rows, and had 5"}}
+	refused.Refusals = []merge.Refusal{{Source: "s2", Reason: "server 2 runs: it is held by host-7: stop it first"}, {Table: "items", Reason: "it has 4 rows, but had 5"}}
 	all["REFUSED"] = ended{refused, "apply", "nothing was changed now"}
 	moved := sampleOutcome()
 	moved.Ending, moved.Applied, moved.Reason = Changed, nil, "database s2, table items: it was changed since the plan was made"
@@ -184,10 +184,10 @@ func sampleOutcomes() map[string]ended {
 	all["FENCES"] = ended{fences, "undo", "the fences were lifted; nothing of the merge is left"}
 	others := sampleUndo()
 	others.Forced, others.Undone = false, &merge.Undone{Others: []string{"VIEW mine"}}
-	all["OTHERS"] = ended{others, "undo", "all that the merge made in new was dropped; no row of s1, s2 and s3 was written"}
+	all["OTHERS"] = ended{others, "undo", "everything that the merge made in new was dropped; no row of s1, s2 and s3 was written"}
 	opened := sampleOutcome()
 	opened.Command, opened.Applied, opened.Opened = "open", nil, &merge.Opened{Events: 2}
-	all["OPENED"] = ended{opened, "open", "new is open: every row of s1, s2 and s3 is there as planned, and nothing else; it is made as s1 is"}
+	all["OPENED"] = ended{opened, "open", "new is open: every row of s1, s2 and s3 is there as planned, and nothing else; its schema is that of s1"}
 	tried := sampleOutcome()
 	tried.Applied.Try, tried.Applied.Rows, tried.Now.State, tried.Now.Fences = true, 1333909, merge.StateTried, nil
 	tried.Applied.Changed = []merge.Changed{{World: "s2", Table: "items", Rows: 42, Want: 40}, {World: "s3", Table: "players", Rows: 500, Want: 500}}
@@ -269,7 +269,7 @@ func TestOutcomeJSON(t *testing.T) {
   },
   "view": {
     "word": "DONE",
-    "sentence": "new was dropped; nothing in s1, s2 and s3 changed except counters and marks, which continue after the keys used in new",
+    "sentence": "new was dropped; nothing in s1, s2 and s3 changed except counters and reserved times, which continue after the keys used in new",
     "sections": [
       {
         "id": "notes",
@@ -297,12 +297,12 @@ func TestOutcomeIsThere(t *testing.T) {
 	all := sampleOutcomes()
 	for outcome, wants := range map[string][]string{
 		"DONE": {
-			"\nTo prove it and let the game in:\n  servermerge open plan.json\n",
+			"\nTo prove it and open it to the game:\n  servermerge open plan.json\n",
 			"  s1     server 1 (realm 1)  fenced by this merge: it cannot be started\n", "  s2     server 2 (realm 2)  fenced by this merge",
 			"  table           s1      s2   s3    planned     copied\n  players  1,234,567  98,765  500  1,333,832  1,333,832\n",
 		},
 		"FAIL": {
-			"Not as planned:\n  items: 1 row of the worlds is missing\n", "  items: it has rows that came from no world\n", "  items: s3 changed since the plan: another process writes there\n", `from "s2": is missing`,
+			"Not as planned:\n  items: 1 row of the worlds is missing\n", "  items: it has rows that come from no world\n", "  items: s3 changed since the plan: another process is writing there\n", `from "s2": is missing`,
 			"      s1      s2   s3    planned      found  verdict\n", "  items           20      40   15         75         74  FAIL\n",
 			"Findings about the result:\n  table \"items\": reference-dangling: 1 row", "The rules of mergecheck say FAIL of new, read from 2026-03-20T03:00:00.000Z to ",
 		},
@@ -311,8 +311,8 @@ func TestOutcomeIsThere(t *testing.T) {
 		"UNDONE":  {"  server 2 of s2 can be started again\n", "The game servers of s1, s2 and s3 can be started again, on their databases.\n"},
 		"OTHERS":  {"because the merge did not make everything in it: VIEW mine\n"},
 		"OPENED":  {"  2 events are enabled there\n", "Point the game server of s1 to new, and start it.\n", "  GRANT SELECT ON new.* TO game\n", "gameid servers retire -reason 'merged into new' 2\n"},
-		"TRIED":   {"Rows were changed since the plan was made: make a new plan before the merge:\n", "  items    s2       42           40\n", "  players  s3      500          500  other values\n", "Then drop it:\n  servermerge undo plan.json\n"},
-		"CHANGED": {"To take it back:\n  servermerge undo plan.json\n"},
+		"TRIED":   {"Rows have changed since the plan was made: make a new plan before the merge:\n", "  items    s2       42           40\n", "  players  s3      500          500  other values\n", "Then drop it:\n  servermerge undo plan.json\n"},
+		"CHANGED": {"To undo it:\n  servermerge undo plan.json\n"},
 	} {
 		o := all[outcome].Outcome
 		o.Plan.New.Grants = []string{"GRANT SELECT ON new.* TO game"}
@@ -382,7 +382,7 @@ func TestManyRenames(t *testing.T) {
 func TestRefusedLater(t *testing.T) {
 	o := sampleOutcome()
 	o.Ending, o.Applied, o.Wrote = Refused, nil, 5
-	if is := o.View(); is.Word != "REFUSED" || is.Sentence != "what was copied is kept" {
+	if is := o.View(); is.Word != "REFUSED" || is.Sentence != "copied rows are kept" {
 		t.Errorf("%s: %s", is.Word, is.Sentence)
 	}
 }

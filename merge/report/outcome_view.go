@@ -85,7 +85,7 @@ func (v *View) note(text string) {
 
 // refusals adds what blocks it.
 func (v *View) refusals(all []merge.Refusal) {
-	v.Add(Section{ID: "refusals", Title: "What blocks it", Items: slice.Map(all, merge.Refusal.String), most: mostRefusals, Where: "-json has them all", again: true})
+	v.Add(Section{ID: "refusals", Title: "What blocks it", Items: slice.Map(all, merge.Refusal.String), most: mostRefusals, Where: "-json lists all", again: true})
 }
 
 // proof adds what a proof found.
@@ -108,7 +108,7 @@ func (v *View) proof(o *Outcome) {
 		})})
 	v.Add(provedCombines(o.Plan, p))
 	v.Add(keyProofs(p))
-	v.Add(Section{ID: "unproved", Title: "Not proved anew, but taken from the plan", Items: p.FromPlan})
+	v.Add(Section{ID: "unproved", Title: "Taken from the plan, not proved again", Items: p.FromPlan})
 	if p.Check != nil {
 		v.Add(Section{ID: "check", Title: "The check of the result", Words: []string{fmt.Sprintf("The rules of mergecheck say %s of %s, read from %s to %s.",
 			p.Check.Verdict, o.Plan.New.Name, printable.Time(p.Check.Started), printable.Time(p.Check.Finished))}})
@@ -163,10 +163,10 @@ func unequalLines(t merge.TableProof) (lines []string) {
 		add("%s other values than planned", printable.Count(t.Changed, "row has", "rows have"))
 	}
 	if t.Others {
-		add("it has rows that came from no world")
+		add("it has rows that come from no world")
 	}
 	if len(t.Worlds) > 0 {
-		add("%s changed since the plan: another process writes there", printable.Names(t.Worlds))
+		add("%s changed since the plan: another process is writing there", printable.Names(t.Worlds))
 	}
 	for _, d := range t.Samples {
 		lines = append(lines, d.String())
@@ -187,15 +187,15 @@ func (v *View) say(o *Outcome) {
 		v.Color, v.Sentence = verdict.Fail, "nothing was changed now"
 		switch {
 		case o.Proof != nil:
-			v.Sentence = place + " was proved, and stays closed"
+			v.Sentence = place + " was proved but stays closed"
 		case o.Wrote > 0:
-			v.Sentence = "what was copied is kept"
+			v.Sentence = "copied rows are kept"
 		}
 		v.refused(o)
 	case o.Ending == Changed:
 		v.Color, v.Sentence = verdict.Fail, printable.Text(o.Reason)
 		if o.Command == "apply" {
-			v.Then("To take it back:", o.Then.Undo)
+			v.Then("To undo it:", o.Then.Undo)
 		}
 	case o.Ending == Stopped:
 		v.Sentence = printable.Text(o.Reason)
@@ -225,7 +225,7 @@ func (v *View) refused(o *Outcome) {
 	case asked(merge.NextUndo):
 		v.Then("Undo it:", o.Then.Undo)
 	case asked(merge.NextOpen):
-		v.Then("Open it, or take it back:", o.Then.Open, o.Then.Undo)
+		v.Then("Open it, or undo it:", o.Then.Open, o.Then.Undo)
 	case asked(merge.NextApply):
 		v.Then("Make it:", o.Then.Apply)
 	case asked(merge.NextPlan):
@@ -239,14 +239,14 @@ func (v *View) applied(o *Outcome, place string) {
 	v.Color = verdict.Pass
 	v.Sentence = o.made(place)
 	if o.Applied.Before {
-		v.Sentence += "; that was done before, and nothing was changed now"
+		v.Sentence += "; that was already done, and nothing was changed now"
 	} else {
 		v.Sentence += o.took()
 	}
 	for _, note := range o.Applied.Notes {
 		v.note(note)
 	}
-	v.Then("To prove it and let the game in:", o.Then.Open)
+	v.Then("To prove it and open it to the game:", o.Then.Open)
 }
 
 // made says that the new database is made, and of what.
@@ -271,11 +271,11 @@ func (v *View) tried(o *Outcome, place string) {
 	changed := o.Applied.Changed
 	switch {
 	case o.Applied.Before || o.Applied.Resumed:
-		v.note("Rows that an earlier call copied were not compared with the worlds again.")
+		v.note("Rows copied by an earlier call were not compared with the worlds again.")
 	case len(changed) == 0:
-		v.note("No row was changed since the plan was made.")
+		v.note("No row has changed since the plan was made.")
 	}
-	all := Section{ID: "changed", Title: "Rows were changed since the plan was made: make a new plan before the merge", Head: []string{"table", "world", "rows", "in the plan", ""}, most: shownChanged}
+	all := Section{ID: "changed", Title: "Rows have changed since the plan was made: make a new plan before the merge", Head: []string{"table", "world", "rows", "in the plan", ""}, most: shownChanged}
 	for _, c := range changed {
 		row := []string{c.Table, c.World, printable.Number(c.Rows), printable.Number(c.Want), ""}
 		if c.Rows == c.Want {
@@ -284,7 +284,7 @@ func (v *View) tried(o *Outcome, place string) {
 		all.Rows = append(all.Rows, row)
 	}
 	v.Add(all)
-	v.Then("Start a game server on it if you want to try it, and let no players in. Then drop it:", o.Then.Undo)
+	v.Then("To try it, start a game server on it, without players. Then drop it:", o.Then.Undo)
 }
 
 // took says how long apply took; if it resumed, what of it was done now, and how long ago the merge began.
@@ -293,7 +293,7 @@ func (o *Outcome) took() string {
 	if !o.Applied.Resumed || o.Applied.Began == nil {
 		return ", in " + now
 	}
-	return fmt.Sprintf("; of these %s in this run, in %s; the merge began %s before its end, at %s",
+	return fmt.Sprintf("; %s of these in this run, in %s; the whole merge took %s, since %s",
 		printable.Count(o.Applied.RowsNow, "row", "rows"), now, durationWords(o.Ended.Sub(*o.Applied.Began)), printable.Time(*o.Applied.Began))
 }
 
@@ -308,13 +308,13 @@ func (v *View) proved(o *Outcome, place, worlds string) {
 	v.Word, v.Color = string(o.Proof.Verdict), o.Proof.Verdict
 	switch o.Proof.Verdict {
 	case verdict.Pass:
-		v.Sentence = fmt.Sprintf("every row of %s is in %s as planned, and nothing else; it is made as %s is", worlds, place, printable.Text(o.Plan.Worlds[0].Name))
-		v.Then("To prove it once more and let the game in, unless that was done:", o.Then.Open)
+		v.Sentence = fmt.Sprintf("every row of %s is in %s as planned, and nothing else; its schema is that of %s", worlds, place, printable.Text(o.Plan.Worlds[0].Name))
+		v.Then("To prove it once more and open it to the game, unless it is open:", o.Then.Open)
 		return
 	case verdict.NotVerified:
 		v.Sentence = fmt.Sprintf("every row of %s is in %s as planned, but the check of the result could not check everything", worlds, place)
 	default:
-		v.Sentence = fmt.Sprintf("%s is not what was planned", place)
+		v.Sentence = fmt.Sprintf("%s is not as planned", place)
 	}
 	for _, u := range o.Proof.Unseen {
 		v.note(printable.Text(u.String()))
@@ -333,15 +333,15 @@ func (v *View) proved(o *Outcome, place, worlds string) {
 func (v *View) opened(o *Outcome, place, worlds string) {
 	v.Color, v.Sentence = verdict.Pass, place+" is open"
 	if o.Opened.Before {
-		v.Sentence += "; that was done before, and nothing is proved now"
+		v.Sentence += "; it was already open, and nothing was proved now"
 	} else {
-		v.Sentence += fmt.Sprintf(": every row of %s is there as planned, and nothing else; it is made as %s is", worlds, printable.Text(o.Plan.Worlds[0].Name))
+		v.Sentence += fmt.Sprintf(": every row of %s is there as planned, and nothing else; its schema is that of %s", worlds, printable.Text(o.Plan.Worlds[0].Name))
 	}
 	if o.Opened.Events > 0 {
 		v.note(printable.Count(int64(o.Opened.Events), "event is", "events are") + " enabled there")
 	}
 	v.Then(fmt.Sprintf("Point the game server of %s to %s, and start it.", printable.Text(o.Plan.Worlds[0].Name), place))
-	v.Then(fmt.Sprintf("Keep the databases of %s as they are for as long as an undo may be wanted; after that, drop them. To go back to them:", worlds), o.Then.Undo)
+	v.Then(fmt.Sprintf("Keep the databases of %s unchanged as long as you may need an undo; after that, drop them. To go back to them:", worlds), o.Then.Undo)
 	if commands := retire(o.Plan); len(commands) > 0 {
 		v.Then("When they are dropped, if you have a fleet registry:", commands...)
 	}
@@ -371,11 +371,11 @@ func (v *View) undone(o *Outcome, place, worlds string) {
 	u := o.Undone
 	written := fmt.Sprintf("no row of %s was written", worlds)
 	if u.Raised {
-		written = fmt.Sprintf("nothing in %s changed except counters and marks, which continue after the keys used in %s", worlds, place)
+		written = fmt.Sprintf("nothing in %s changed except counters and reserved times, which continue after the keys used in %s", worlds, place)
 	}
 	switch {
 	case u.NoRecord && u.Raised:
-		v.Sentence = fmt.Sprintf("the fences were lifted, although %s is lost with all that was played there; counters and marks of the worlds continue after the keys that may have been used there", place)
+		v.Sentence = fmt.Sprintf("the fences were lifted, although %s is lost with everything that players did there; counters and reserved times of the worlds continue after the keys that may have been used there", place)
 	case u.NoRecord:
 		v.Sentence = "the fences were lifted; nothing of the merge is left"
 	case u.Kept:
@@ -383,7 +383,7 @@ func (v *View) undone(o *Outcome, place, worlds string) {
 	case u.Dropped:
 		v.Sentence = fmt.Sprintf("%s was dropped; %s", place, written)
 	default:
-		v.Sentence = fmt.Sprintf("all that the merge made in %s was dropped; %s", place, written)
+		v.Sentence = fmt.Sprintf("everything that the merge made in %s was dropped; %s", place, written)
 		v.note("The database itself was not dropped, because the merge did not make everything in it: " + printable.List(u.Others, ", ", shownTables))
 	}
 	if o.Tried {
@@ -408,7 +408,7 @@ func LaterMerge(p *merge.Plan, state merge.State) string {
 	if state != merge.StateOpening && state != merge.StateOpen || len(p.Worlds[0].Servers) > 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s keeps no registry, so undo cannot see whether a later merge used it: if one did, undo that one first",
+	return fmt.Sprintf("%s has no registry, so undo cannot see whether a later merge used it: if one did, undo that one first",
 		printable.Text(p.New.Name))
 }
 
@@ -427,18 +427,18 @@ func (v *View) status(o *Outcome, place string) {
 			v.Then("To lift the fences:", then.Undo)
 		}
 	case merge.StatePlanAgain:
-		v.Word, v.Sentence = "PLAN AGAIN", "there is no record of it in "+place+", and the worlds are not as planned any more, such as after an undo that raised their counters"
+		v.Word, v.Sentence = "PLAN AGAIN", "there is no record of it in "+place+", and the worlds have changed since the plan, for example by an undo that raised their counters"
 		v.Then("To make a new plan:", then.Plan)
 	case merge.StateTried:
 		v.Word, v.Sentence = "TRIED", "a rehearsal (apply -try), which can never be opened: "+copied
 		v.Then("To drop what it made:", then.Undo)
 	case merge.StateMade:
-		v.Word, v.Sentence = "MADE", "made, and closed to the game until open"
+		v.Word, v.Sentence = "MADE", "made, and closed to game servers until open"
 		if len(at.Fences) == 0 { // nothing closes it
-			v.Sentence = "made; without a registry nothing closes it: start no game server there before open"
+			v.Sentence = "made; without a registry nothing keeps game servers out: do not start one there before open"
 		}
-		v.Then("To prove it and let the game in:", then.Open)
-		v.Then("To take it back:", then.Undo)
+		v.Then("To prove it and open it to the game:", then.Open)
+		v.Then("To undo it:", then.Undo)
 	case merge.StateOpening:
 		v.Word, v.Sentence = "OPENING", "proved, and being opened"
 		switch opened := "the fences of its worlds say that it was opened, but " + place; {
@@ -450,10 +450,10 @@ func (v *View) status(o *Outcome, place string) {
 			v.Then("If the database that was opened is lost, return to the worlds:", then.Undo)
 		default:
 			v.Then("To resume, unless it runs elsewhere:", then.Open)
-			v.Then("To take it back:", then.Undo)
+			v.Then("To undo it:", then.Undo)
 		}
 	case merge.StateOpen:
-		v.Word, v.Sentence, v.Color = "OPEN", rows+" came, and it is open to the game", verdict.Pass
+		v.Word, v.Sentence, v.Color = "OPEN", rows+" were copied, and it is open to the game", verdict.Pass
 		if !slices.ContainsFunc(at.Fences, func(f merge.FenceStatus) bool { return !f.Fenced }) {
 			v.Then("To prove it:", then.Verify)
 			break
@@ -465,7 +465,7 @@ func (v *View) status(o *Outcome, place string) {
 	default:
 		v.Word, v.Sentence = "COPYING", copied
 		v.Then("To resume, unless it runs elsewhere:", then.Apply)
-		v.Then("To take it back:", then.Undo)
+		v.Then("To undo it:", then.Undo)
 	}
 	v.Sentence = Merging(o.Plan) + ": " + v.Sentence
 }

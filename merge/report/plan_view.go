@@ -108,9 +108,9 @@ func (p *Planned) View() *View {
 	v.Add(planSections(plan, then)...)
 	switch {
 	case len(plan.Refusals) > 0:
-		v.Then("Nothing was changed, and apply refuses this plan. Fix the reasons (mergecheck shows the rows, and what to do), then plan again.")
+		v.Then("Nothing was changed, and apply refuses this plan. Fix the reasons (mergecheck shows the rows and what to do), then plan again.")
 	case then.Apply == "":
-		v.Then("Nothing was changed, and this plan was not saved: -o FILE writes it for servermerge apply.")
+		v.Then("Nothing was changed, and this plan was not saved: -o FILE saves it for servermerge apply.")
 	default:
 		v.Then("Nothing was changed. Stop the game servers of all these worlds, then:", then.Apply)
 	}
@@ -132,13 +132,13 @@ func planSections(p *merge.Plan, then Commands) []Section {
 		made.Rows = append(made.Rows, []string{"engine", "tables of an engine without transactions become tables of " + p.New.Engine})
 	}
 	if p.Engine != "sqlite" {
-		made.Rows = append(made.Rows, []string{"elsewhere", "replication filters, backups and other things that name the database " + first + " must name the new one"})
+		made.Rows = append(made.Rows, []string{"elsewhere", "replication filters, backups and other settings with the name of the database " + first + " need the new name"})
 	}
 	refs := func(all []merge.Refusal) []string { return slice.Map(all, merge.Refusal.String) }
 	all := []Section{
 		made, grants(p), plannedWorlds(p), plannedTables(p),
-		explained(Section{ID: "recounted", Title: "Columns that count through the whole table", Items: p.New.Recounted},
-			"In the worlds each counts anew for each value of the columns before it in the key."),
+		explained(Section{ID: "recounted", Title: "Columns that are numbered through the whole table", Items: p.New.Recounted},
+			"In the worlds each starts again for every value of the columns before it in the key."),
 		{ID: "emptied", Title: "Empty in the new database", Items: p.Resets},
 		plannedCombines(p),
 		{ID: "counters", Title: "Counters that are raised in the new database", Items: slice.Map(p.Counters, func(c plan.RowCounter) string {
@@ -198,7 +198,7 @@ func grants(p *merge.Plan) Section {
 }
 
 func plannedTables(p *merge.Plan) Section {
-	s := Section{ID: "tables", Title: "Tables, in the order of copying", Head: append(append([]string{"table"}, names(p)...), "rows", "about", "")}
+	s := Section{ID: "tables", Title: "Tables, in copying order", Head: append(append([]string{"table"}, names(p)...), "rows", "about", "")}
 	for _, table := range p.Tables {
 		row := []string{table.Name}
 		for _, of := range table.Worlds {
@@ -216,7 +216,7 @@ func plannedTables(p *merge.Plan) Section {
 			notes = append(notes, "no key: one transaction for each world")
 		}
 		if len(table.Generated) > 0 {
-			notes = append(notes, "the new database makes "+printable.Names(table.Generated)+" itself")
+			notes = append(notes, "the new database generates "+printable.Names(table.Generated)+" itself")
 		}
 		if table.Only {
 			notes = append(notes, "only rows of "+p.Worlds[0].Name)
@@ -229,7 +229,7 @@ func plannedTables(p *merge.Plan) Section {
 
 func plannedRenames(p *merge.Plan, then Commands) Section {
 	s := Section{ID: "renames", Title: "New values: " + Renamed(p), Head: []string{"world", "table", "column", "old", "new", "key of the row"}, most: 6,
-		Where: cmp.Or(then.Renames, "the plan has them all")}
+		Where: cmp.Or(then.Renames, "the plan lists all")}
 	if len(p.Renames) == 0 {
 		return Section{}
 	}
@@ -238,7 +238,7 @@ func plannedRenames(p *merge.Plan, then Commands) Section {
 	}
 	s.More = len(p.Renames) - len(s.Rows)
 	s.Items = slice.Map(p.Copies, func(c merge.NameCopy) string {
-		return fmt.Sprintf("%s.%s is renamed with them (%s names the row of %s)", c.Table, c.Column, c.Key, c.OfTable)
+		return fmt.Sprintf("%s.%s is renamed with them (%s refers to the row of %s)", c.Table, c.Column, c.Key, c.OfTable)
 	})
 	return s
 }

@@ -54,7 +54,7 @@ func TestWritePlan(t *testing.T) {
 	}
 	for _, want := range []string{
 		"READY  merging s1", "20 renames, about 20m (", "AUTO_INCREMENT rises from 5 to 9", "and 14 more: servermerge whois plan.json",
-		"no registry", "NOTHING prevents that it is started again", "was merged in earlier, and comes with it", "Stop the game servers of all these worlds, then:\n  servermerge apply plan.json\n",
+		"no registry", "NOTHING prevents it from being started again", "was merged in earlier, and is copied with it", "Stop the game servers of all these worlds, then:\n  servermerge apply plan.json\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in:\n%s", want, text)
@@ -71,7 +71,7 @@ func TestWritePlan(t *testing.T) {
 	for range 50 {
 		p.Refusals = append(p.Refusals, merge.Refusal{Reason: evil})
 	}
-	if text := planText(t, p, Commands{}); strings.Contains(text, "\x1b") || !strings.HasPrefix(text, "REFUSED ") || !strings.Contains(text, "and 10 more: -json has them all") ||
+	if text := planText(t, p, Commands{}); strings.Contains(text, "\x1b") || !strings.HasPrefix(text, "REFUSED ") || !strings.Contains(text, "and 10 more: -json lists all") ||
 		!strings.Contains(text, "50 reasons block it") {
 		t.Errorf("%q", text)
 	}

@@ -18,7 +18,7 @@ const shownColumns = 8
 func ruleFileText(r rules.RuleFile) string {
 	text := "rules of " + r.Name + ": "
 	if r.Reviewed == r.Found {
-		return text + "the schema is the one that they were written for (fingerprint " + r.Found + ")"
+		return text + "the schema is the one for which they were written (fingerprint " + r.Found + ")"
 	}
 	var parts []string
 	add := func(columns []string, one, many, what string) {

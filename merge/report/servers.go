@@ -62,15 +62,15 @@ func (s server) who() string {
 func (s server) becomes() string {
 	switch {
 	case s.Fate == noFate:
-		return "servermerge cannot see whether its game server runs, and cannot prevent that it is started"
+		return "servermerge cannot see whether its game server is running, nor prevent it from being started"
 	case s.Fate == moves:
-		return "continues in the new database, and cannot be started on this one any more"
+		return "continues in the new database; it can no longer be started on this one"
 	case s.Fate == comesAlong:
-		return "was merged in earlier, and comes with it"
+		return "was merged in earlier, and is copied with it"
 	case s.Fence:
-		return "ends: it cannot be started on this database any more"
+		return "ends: it can no longer be started on this database"
 	}
-	return "ends, but NOTHING prevents that it is started again: rows that it makes then never come to the new database"
+	return "ends, but NOTHING prevents it from being started again: rows that it then creates never reach the new database"
 }
 
 // fenceIn says whether a server is fenced, by the state of the merge.

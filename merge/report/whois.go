@@ -28,9 +28,9 @@ func WhoisText(made, world, table string, key keys.Integer, way []merge.Origin) 
 	place := printable.Text(table) + " " + key.String()
 	switch {
 	case len(way) == 0 && world == "":
-		return fmt.Sprintf("%s of %s came by no merge.", place, printable.Text(made))
+		return fmt.Sprintf("%s of %s was not copied by a merge.", place, printable.Text(made))
 	case len(way) == 0:
-		return fmt.Sprintf("%s of %s came to %s by no merge.", place, printable.Text(world), printable.Text(made))
+		return fmt.Sprintf("%s of %s was not copied to %s by a merge.", place, printable.Text(world), printable.Text(made))
 	}
 	var lines []string
 	for _, o := range way {
@@ -56,7 +56,7 @@ func WritePlanned(w io.Writer, o TextOptions, steps []merge.Planned) error {
 			became = "became " + printable.Text(s.New)
 		}
 		if s.Stays == "" && i == 0 {
-			became += fmt.Sprintf(", if %s had it: for such keys only the plan is recorded", printable.Text(s.Source))
+			became += fmt.Sprintf(", if %s had it: for such keys, only the plan is recorded", printable.Text(s.Source))
 		}
 		t.line(0, fmt.Sprintf("%s %s of %s %s  (merge %s)", printable.Text(s.Table), printable.Text(s.Old), printable.Text(s.Source), became, s.Merge))
 	}

@@ -51,7 +51,7 @@ func (c *CounterRow) validateOthers() error {
 	case c.Others != "" && c.Others != OthersPlain:
 		return fmt.Errorf("others is %q: want %q, or nothing", c.Others, OthersPlain)
 	case c.Others != "" && c.When == nil:
-		return fmt.Errorf("others is set without when: the counter is about all rows of %s", c.At)
+		return fmt.Errorf("others is set without when: the counter covers all rows of %s", c.At)
 	}
 	return nil
 }

@@ -146,7 +146,7 @@ func ResolveAll(ctx context.Context, sources []catalog.Source, opts Options) (*R
 	for _, s := range sources {
 		db := &Database{Opened: s, Name: s.Name(), Tables: make(map[string]*catalog.Table), Apart: make(map[string]*catalog.Table), Rows: make(map[string]int64)}
 		if byName[db.Name] != nil {
-			return nil, fmt.Errorf("merge: %w: two are named %q; a report could not tell them apart", catalog.ErrWorlds, db.Name)
+			return nil, fmt.Errorf("merge: %w: two are named %q; give each a different name", catalog.ErrWorlds, db.Name)
 		}
 		byName[db.Name] = db
 		f.DBs = append(f.DBs, db)

@@ -101,16 +101,16 @@ func cannotFollow(f *Resolved, ref *Ref) string {
 	at := ColumnName{ref.Table, ref.Columns[0]}
 	switch {
 	case len(ref.Columns) > 1:
-		return fmt.Sprintf("%s names rows of %s by several columns, and cannot be renamed along", catalog.ColumnList(ref.Columns), ref.ToTable)
+		return fmt.Sprintf("%s refers to rows of %s by several columns, and cannot be renamed with them", catalog.ColumnList(ref.Columns), ref.ToTable)
 	case ref.Cells != nil:
-		return fmt.Sprintf("the column %s has keys in its cells, and cannot be renamed along", at.Column)
+		return fmt.Sprintf("the column %s has keys in its cells, and cannot be renamed with them", at.Column)
 	case len(ref.Or) > 0:
-		return fmt.Sprintf("the column %s names rows of several tables, and cannot be renamed along", at.Column)
+		return fmt.Sprintf("the column %s refers to rows of several tables, and cannot be renamed with them", at.Column)
 	case slices.ContainsFunc(f.Opts.Renames, func(r RenamedColumn) bool { return r.Table == at.Table && r.Column == at.Column }):
-		return fmt.Sprintf("the column %s has a [[merge.name]] of its own, and cannot be renamed along with %s.%s", at.Column, ref.ToTable, ref.ToColumns[0])
+		return fmt.Sprintf("the column %s has a [[merge.name]] of its own, and cannot be renamed with %s.%s", at.Column, ref.ToTable, ref.ToColumns[0])
 	}
 	if others := f.naming(at); ref.When != nil && len(others) > 0 {
-		return fmt.Sprintf("%s.%s refers to the column %s, of which some rows are renamed along with %s.%s: let it refer to that one",
+		return fmt.Sprintf("%s.%s refers to the column %s, in which some rows are renamed with %s.%s: let it refer to that column",
 			others[0].Table, catalog.ColumnList(others[0].Columns), at.Column, ref.ToTable, ref.ToColumns[0])
 	}
 	return f.Unfollowing(at.Table, at.Column)

@@ -42,7 +42,7 @@ func ParseFormula(text string) (Formula, error) {
 	case !counted && slices.Contains([]FormulaOp{FormulaSum, FormulaMax, FormulaMin, FormulaFirst, FormulaLast}, f.Op):
 		return f, nil
 	}
-	return Formula{}, fmt.Errorf(`%.40q: want "sum", "max", "min", "first", "last", or "append N" with the most characters of the result, such as "append 80"`, text)
+	return Formula{}, fmt.Errorf(`%.40q: want "sum", "max", "min", "first", "last", or "append N" with the largest number of characters of the result, such as "append 80"`, text)
 }
 
 func (f Formula) String() string {

@@ -97,7 +97,7 @@ func (k keptKeys) apply(r *Ref) error {
 	for i, column := range r.ToColumns {
 		kept := k[ColumnName{r.ToTable, column}]
 		if kept != "" && len(r.Columns) > 1 {
-			return Unsuitable("%s.%s%s refers by several columns to keys of which some are kept (keep): only one column can", r.Table, r.Subject(), r.Declared.in())
+			return Unsuitable("%s.%s%s refers by several columns to keys, some of which are kept (keep): only one column may", r.Table, r.Subject(), r.Declared.in())
 		}
 		if i == 0 {
 			keys[kept] = true
@@ -107,7 +107,7 @@ func (k keptKeys) apply(r *Ref) error {
 		keys[k[to]] = true
 	}
 	if len(keys) > 1 {
-		return Unsuitable("%s.%s%s refers to keys of which some are kept (keep) and others are not: give all these spaces the same keep", r.Table, r.Subject(), r.Declared.in())
+		return Unsuitable("%s.%s%s refers to keys, some of which are kept (keep) and others are not: give all these spaces the same keep", r.Table, r.Subject(), r.Declared.in())
 	}
 	for text := range keys {
 		kept, err := ParseKeep(text)

@@ -62,7 +62,7 @@ func ParseBy(text string) (by ByColumn, err error) {
 	case len(words) == 2 && (words[1] == "asc" || words[1] == "desc"):
 		return ByColumn{words[0], words[1] == "desc"}, nil
 	}
-	return by, fmt.Errorf(`%q: want a column, and asc or desc if its order matters, such as "level desc"`, text)
+	return by, fmt.Errorf(`%q: want a column, with asc or desc if its order matters, such as "level desc"`, text)
 }
 
 // Text is the statement in short, for people.
@@ -347,7 +347,7 @@ func Following(f *Resolved, ref *Ref, to string, key, told RowKey, gone Gone) (*
 		}
 	}
 	if kinds := f.KindsOf(ref.Table, s.Columns()); kinds != key.Kinds {
-		return nil, fmt.Errorf("its values are of another kind than the key of %s", to)
+		return nil, fmt.Errorf("its values are of a different type than the key of %s", to)
 	}
 	if s.Told = told.Columns; !slices.Equal(told.Columns, key.Columns) {
 		s.ToKey, s.ToKinds = key.Columns, key.Kinds

@@ -54,7 +54,7 @@ func matchBy(f *Resolved, n Names, k *KeySpace) error {
 		return nil
 	}
 	if k.Keep != "" {
-		return fmt.Errorf("match: a space has keep or match, not both: rows that are kept are the same in every world as they are")
+		return fmt.Errorf("match: a space has keep or match, not both: kept rows are already the same in every world")
 	}
 	by := new(MatchedBy)
 	for _, text := range k.Match {
@@ -65,7 +65,7 @@ func matchBy(f *Resolved, n Names, k *KeySpace) error {
 			case by.Table != "" && by.Table != at.Table:
 				return fmt.Errorf("%q is not a column of %s: want columns of one table", text, by.Table)
 			case slices.Contains(by.Columns, at.Column):
-				return fmt.Errorf("%q is there twice", text)
+				return fmt.Errorf("%q is given twice", text)
 			}
 			by.Table, by.Columns = at.Table, append(by.Columns, at.Column)
 			return nil
@@ -85,13 +85,13 @@ func matchBy(f *Resolved, n Names, k *KeySpace) error {
 	}
 	switch {
 	case f.Skip[by.Table]:
-		return fmt.Errorf("match: the rows of %s stay behind ([[merge.table]]), so that none of them can be matched", by.Table)
+		return fmt.Errorf("match: the rows of %s stay behind ([[merge.table]]), so none of them can be matched", by.Table)
 	case len(k.Columns) == 0:
-		return fmt.Errorf("match: the space has no keys: want keys too, the key of %s", by.Table)
+		return fmt.Errorf("match: the space has no keys: want also keys, with the key of %s", by.Table)
 	case by.Key == "":
-		return fmt.Errorf("match: %s has no key of the space, which are %s", by.Table, columnNames(k.Columns))
+		return fmt.Errorf("match: %s has no key of the space, whose keys are %s", by.Table, columnNames(k.Columns))
 	case slices.Contains(by.Columns, by.Key):
-		return fmt.Errorf("match: %s is the key itself: want the columns that say what a row is, such as a login name", Place(by.Table, by.Key))
+		return fmt.Errorf("match: %s is the key itself: want columns that identify what a row stands for, such as a login name", Place(by.Table, by.Key))
 	}
 	k.By = by
 	return combineMatched(f, by)
@@ -111,7 +111,7 @@ func combineMatched(f *Resolved, by *MatchedBy) error {
 	}
 	key := model.Key()
 	if key == nil || slices.ContainsFunc(key, func(name string) bool { return name != by.Key && !slices.Contains(by.Columns, name) }) {
-		return fmt.Errorf("match: the key of table %s is %s: want %s alone, so that a matched row is there once", by.Table, catalog.ColumnList(key), by.Key)
+		return fmt.Errorf("match: the key of table %s is %s: want %s alone, so that a matched row occurs once", by.Table, catalog.ColumnList(key), by.Key)
 	}
 	c := f.Combined[by.Table]
 	if c == nil {
@@ -141,13 +141,13 @@ func mapFrom(f *Resolved, k *KeySpace) error {
 		return nil
 	}
 	if len(k.Match) > 0 || len(k.Offsets) > 0 || k.Keep != "" {
-		return fmt.Errorf("map: %s says which keys the rows get: remove match, offset and keep", k.Map.File)
+		return fmt.Errorf("map: %s decides which keys the rows get: remove match, offset and keep", k.Map.File)
 	}
 	k.Offsets = make(map[string]uint64)
 	for _, db := range OthersOf(f) {
 		offset, known := k.Map.Offsets[db.Name]
 		if !known {
-			return fmt.Errorf("map: %s has no world named %q: both merges need the same worlds, by the same names", k.Map.File, db.Name)
+			return fmt.Errorf("map: %s has no world named %q: both merges need the same worlds with the same names", k.Map.File, db.Name)
 		}
 		k.Offsets[db.Name] = offset
 	}
@@ -162,7 +162,7 @@ func (m *Moving) matchContradiction() error {
 		}
 		for _, name := range k.By.Columns {
 			if m.Columns[ColumnName{k.By.Table, name}] != nil {
-				return Unsuitable("space %q%s: match: the values of %s get new ones themselves, so that they do not tell what a row is", k.Name, in(k.File, k.Line), Place(k.By.Table, name))
+				return Unsuitable("space %q%s: match: the values of %s change themselves, so they do not identify a row", k.Name, in(k.File, k.Line), Place(k.By.Table, name))
 			}
 		}
 	}
@@ -171,7 +171,7 @@ func (m *Moving) matchContradiction() error {
 		for i, a := range cases {
 			for _, b := range cases[:i] {
 				if a.Space != b.Space && a.Ref != nil && b.Ref != nil && (a.Space.matches() || b.Space.matches()) && a.Ref.Identity() == b.Ref.Identity() {
-					return Unsuitable("%s%s names keys of %q and of %q, and those of one are matched: declare which rows name which (when)", at, a.in(), b.Space.Name, a.Space.Name)
+					return Unsuitable("%s%s refers to keys of %q and of %q, and those of one are matched: declare which rows refer to which (when)", at, a.in(), b.Space.Name, a.Space.Name)
 				}
 			}
 		}

@@ -97,7 +97,7 @@ func checkNoNames(f *Resolved) error {
 				index = "the key"
 			}
 			if index != "" {
-				return Unsuitable("%s: none = %s says that several rows may have such a value in %s.%s, but %s of %s allows only one", what, printable.TOMLList(none), table, strings.Join(columns, ", "), index, db.Name)
+				return Unsuitable("%s: none = %s lets several rows have such a value in %s.%s, but %s of %s allows only one", what, printable.TOMLList(none), table, strings.Join(columns, ", "), index, db.Name)
 			}
 		}
 		return nil

@@ -66,10 +66,10 @@ func TablePolicies(opts Options, n Names) (map[string]TablePolicy, error) {
 			return nil, Unsuitable("%s: the policy is %q: want one of %q", what, p.Policy, Policies())
 		}
 		if p.Policy != PolicyCombine && len(p.Columns) > 0 {
-			return nil, Unsuitable("%s: set is beside the policy %q: want it beside %q only", what, p.Policy, PolicyCombine)
+			return nil, Unsuitable("%s: set is used with the policy %q: want it with %q only", what, p.Policy, PolicyCombine)
 		}
 		if p.Policy != PolicyCombine && p.When != nil {
-			return nil, Unsuitable("%s: when is beside the policy %q: want it beside %q only; which rows of a table stay behind is said by [[merge.leave]]", what, p.Policy, PolicyCombine)
+			return nil, Unsuitable("%s: when is used with the policy %q: want it with %q only; [[merge.leave]] says which rows of a table stay behind", what, p.Policy, PolicyCombine)
 		}
 		if err := p.When.Validate(); err != nil {
 			return nil, Unsuitable("%s: %v", what, err)
@@ -85,7 +85,7 @@ func TablePolicies(opts Options, n Names) (map[string]TablePolicy, error) {
 		for _, text := range p.Tables {
 			pattern, column, err := ParsePlace(text)
 			if err == nil && column != nil {
-				err = fmt.Errorf("%q names a column: want the name of a table", text)
+				err = fmt.Errorf("%q is the name of a column: want the name of a table", text)
 			}
 			if err != nil {
 				return nil, Unsuitable("%s: %v", what, err)

@@ -94,9 +94,9 @@ func (f *Resolved) Unfollowing(table, column string) string {
 			from := other.Name == table && slices.Contains(r.Columns, column)
 			switch to := r.ToTable == table && slices.Contains(r.ToColumns, column); {
 			case (from || to) && len(r.Columns) > 1:
-				return fmt.Sprintf("the column %s takes part in a foreign key of several columns, and its values cannot be changed", column)
+				return fmt.Sprintf("the column %s is part of a foreign key of several columns, so its values cannot be changed", column)
 			case from && !f.isName(ColumnName{r.ToTable, r.ToColumns[0]}):
-				return fmt.Sprintf("the column %s refers to %s by a foreign key, and that gets no new names: give it the [[merge.name]]", column, Place(r.ToTable, r.ToColumns[0]))
+				return fmt.Sprintf("the column %s refers to %s by a foreign key, which gets no new names: declare the [[merge.name]] for that", column, Place(r.ToTable, r.ToColumns[0]))
 			}
 		}
 	}
@@ -132,7 +132,7 @@ func Bytes(c *catalog.Column) (most int) {
 // Unnamable says why no new values can be made for a column of an engine; "" if they can.
 func Unnamable(engine string, c *catalog.Column, maxLength int) string {
 	if engine != "sqlite" && padded.MatchString(c.Type) {
-		return fmt.Sprintf("the type of %s, %q, fills names up with zero bytes, so no new name can be made of one: change it to VARBINARY in all databases", c.Name, c.Type)
+		return fmt.Sprintf("the type of %s, %q, pads names with zero bytes, so no new name can be made from one: change it to VARBINARY in all databases", c.Name, c.Type)
 	}
 	if maxLength > 0 || Characters(c) > 0 || Bytes(c) > 0 {
 		return ""

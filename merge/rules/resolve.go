@@ -45,7 +45,7 @@ func either(before, c *catalog.Column) *catalog.Column {
 	}
 	both := *before
 	if listed(before) {
-		both.Type = "an ENUM with other words in each database"
+		both.Type = "an ENUM with different words in the databases"
 	}
 	return &both
 }
@@ -68,14 +68,14 @@ func (n Names) has(what, table string, columns ...string) error {
 		return Unsuitable("%s: no world has a table %q%s", what, table, naming.Hint(table, slices.Sorted(maps.Keys(n))))
 	}
 	if len(columns) == 0 {
-		return Unsuitable("%s: it names no column of %q", what, table)
+		return Unsuitable("%s: it has no column of %q", what, table)
 	}
 	for i, c := range columns {
 		if found != nil && found[c] == nil {
 			return Unsuitable("%s: %s", what, n.lacks(table, c))
 		}
 		if slices.Contains(columns[:i], c) {
-			return Unsuitable("%s: it names column %q twice", what, c)
+			return Unsuitable("%s: it has column %q twice", what, c)
 		}
 	}
 	return nil

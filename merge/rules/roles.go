@@ -145,7 +145,7 @@ func (n Names) each(text string, use func(at ColumnName, exact bool) error) erro
 	case err != nil:
 		return err
 	case column == nil:
-		return fmt.Errorf("%q names no column: want table.column", text)
+		return fmt.Errorf("%q is not the name of a column: want table.column", text)
 	}
 	exact := table.Exact != "" && column.Exact != ""
 	tables, found := false, false
@@ -200,7 +200,7 @@ func (d *Declared) say(at ColumnName, r *role) error {
 		d.Roles[at] = r
 	case rank < 0:
 		if old.Source.File != r.Source.File {
-			d.Beaten = append(d.Beaten, fmt.Sprintf("%s: %s counts, not %s", at, old.Source.text, r.Source.text))
+			d.Beaten = append(d.Beaten, fmt.Sprintf("%s: %s is used, not %s", at, old.Source.text, r.Source.text))
 		}
 	case old.Kind != r.Kind:
 		return fmt.Errorf("%s is also declared by %s: remove one of the two", at, old.Source)
@@ -211,7 +211,7 @@ func (d *Declared) say(at ColumnName, r *role) error {
 					return nil
 				}
 				if !mine.When.Excludes(theirs.When) && !mine.apart(theirs) {
-					return fmt.Errorf("%s is also declared by %s, and both may cover a row: give each a when that excludes the other", at, old.Source)
+					return fmt.Errorf("%s is also declared by %s, and both may cover the same row: give each a when that excludes the other", at, old.Source)
 				}
 			}
 		}
@@ -224,7 +224,7 @@ func (d *Declared) beat(at ColumnName, r, old *role) {
 	if old.Source.File == r.Source.File {
 		return
 	}
-	said := fmt.Sprintf("%s: %s counts, not %s", at, r.Source.text, old.Source.text)
+	said := fmt.Sprintf("%s: %s is used, not %s", at, r.Source.text, old.Source.text)
 	for _, theirs := range old.References {
 		format := theirs.Declared.Format
 		if format != "" && !slices.ContainsFunc(r.References, func(mine *Ref) bool { return mine.Declared.Format == format }) {
@@ -270,20 +270,20 @@ func (d *Declared) reference(r DeclaredReference, from statement, n Names) error
 	}
 	for _, v := range r.Dangling {
 		if slices.Contains(r.None, v) {
-			err = fmt.Errorf("none and dangling both have %q: write it in none if it names no row, in dangling if its row is gone", v)
+			err = fmt.Errorf("none and dangling both have %q: write it in none if it means no row, in dangling if its row was deleted", v)
 		}
 	}
 	if err != nil {
 		return err
 	}
 	if r.Others != "" && (r.Others != OthersPlain || r.When == nil && r.Format == "") {
-		return fmt.Errorf("others is %q: want %q, beside a when or a format, or remove it", r.Others, OthersPlain)
+		return fmt.Errorf("others is %q: want %q, together with a when or a format; or remove it", r.Others, OthersPlain)
 	}
 	if len(r.At) == 0 && len(r.To) == 0 {
 		return d.together(r, none, n)
 	}
 	if r.Table != "" || r.ToTable != "" || len(r.Columns)+len(r.ToColumns) > 0 {
-		return fmt.Errorf("it has at and to beside table, columns, to_table or to_columns: want one or the other")
+		return fmt.Errorf("it has both at and to, and table, columns, to_table or to_columns: want one form")
 	}
 	if len(r.At) == 0 || len(r.To) == 0 {
 		return fmt.Errorf(`it lacks at or to: want at = ["mail.receiver"] and to = "characters.guid"`)
@@ -357,7 +357,7 @@ func (n Names) takes(key string, values []string, at ...ColumnName) error {
 			continue // a bound
 		}
 		col := n[at[0].Table][at[0].Column]
-		return fmt.Errorf("%s has %q, and %s is %s: no row can have that value; want %s", key, v, at[0], col.Type, refuses(col, v))
+		return fmt.Errorf("%s has %q, but %s is %s: no row can have that value; want %s", key, v, at[0], col.Type, refuses(col, v))
 	}
 	return nil
 }
@@ -406,8 +406,8 @@ func (n Names) mayName(at ColumnName, to ...ColumnName) error {
 		case mine == "texts" && c.Kind == catalog.KindInteger: // its digits
 		case (mine == "texts" || mine == "bytes") && (theirs == "texts" || theirs == "bytes"): // one is written in the other
 		default:
-			return fmt.Errorf("%s is %s, and %s is %s: no value of one can name a row by the other; "+
-				"write in to the column whose keys it holds, or declare it plain if it holds none", at, from.Type, key, c.Type)
+			return fmt.Errorf("%s is %s, but %s is %s: no value of one can be a key of the other; "+
+				"set to to the column whose keys it holds, or declare it plain if it holds none", at, from.Type, key, c.Type)
 		}
 	}
 	return nil
@@ -422,8 +422,8 @@ func neverHolds(w *When, table string, n Names) error {
 	for _, v := range slices.Concat(w.Is, w.Not) {
 		if want := refuses(c, v); want != "" {
 			is := map[bool]string{true: "is not an integer"}[c.Kind == catalog.KindInteger]
-			return fmt.Errorf("when: %q %s, and column %q of table %q is %s: no row can have that value; want %s",
-				v, cmp.Or(is, "is no value of it"), w.Column, table, c.Type, want)
+			return fmt.Errorf("when: %q %s, but column %q of table %q is %s: no row can have that value; want %s",
+				v, cmp.Or(is, "is not a value of it"), w.Column, table, c.Type, want)
 		}
 	}
 	return nil
@@ -439,7 +439,7 @@ func (d *Declared) named(texts []string) (to []ColumnName, space string, err err
 			case !known:
 				return nil, "", fmt.Errorf("to is %q, and no space has that name%s", text, naming.Hint(name, slices.Sorted(maps.Keys(d.spaces))))
 			case len(s.Keys) == 0 && len(texts) > 1:
-				return nil, "", fmt.Errorf("to names the space %q, which has no keys, together with others: want only that space", name)
+				return nil, "", fmt.Errorf("to lists the space %q, which has no keys, together with others: want only that space", name)
 			case len(s.Keys) == 0:
 				return nil, name, nil
 			}
@@ -473,12 +473,12 @@ func (d *Declared) together(r DeclaredReference, none keys.Values, n Names) erro
 	}
 	switch {
 	case r.Format != "":
-		return fmt.Errorf("format is beside at and to only")
+		return fmt.Errorf("format needs at and to")
 	case len(r.Columns) != len(r.ToColumns):
-		return fmt.Errorf("it pairs %s with %d: want as many on both sides",
+		return fmt.Errorf("it pairs %s with %d: want the same number on both sides",
 			printable.Count(int64(len(r.Columns)), "column", "columns"), len(r.ToColumns))
 	case len(r.Columns) == 1:
-		return fmt.Errorf("it is of one column: want at and to")
+		return fmt.Errorf("it has one column: want at and to")
 	case !none.Empty() || r.When != nil:
 		return fmt.Errorf("none and when need a reference of one column, this one has %d", len(r.Columns))
 	}

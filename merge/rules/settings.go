@@ -70,7 +70,7 @@ func checkSettings(f *Resolved) error {
 			}
 			for _, other := range f.Opts.Renames[:i] {
 				if other.Table == r.Table && slices.ContainsFunc(other.Set, func(o Setting) bool { return o.Column == s.Column }) {
-					return Unsuitable("%s is set by the [[merge.name]] of %s.%s too: a row may get both names, so let only one of them set it", what, other.Table, other.Column)
+					return Unsuitable("%s is also set by the [[merge.name]] of %s.%s: a row may get both names, so let only one of them set it", what, other.Table, other.Column)
 				}
 			}
 		}
@@ -105,7 +105,7 @@ func contradiction(s Setting, f *Resolved, r RenamedColumn) string {
 func occupied(f *Resolved, at ColumnName) string {
 	for _, other := range f.Opts.Renames {
 		if other.Table == at.Table && other.Column == at.Column {
-			return "is a name that [[merge.name]] changes itself"
+			return "is itself a name that [[merge.name]] changes"
 		}
 	}
 	for _, c := range f.Opts.Copies {
@@ -113,34 +113,34 @@ func occupied(f *Resolved, at ColumnName) string {
 			return "changes along with a name, by a [[check.reference]] with by"
 		}
 		if c.Table == at.Table && c.Key == at.Column {
-			return "is by of a [[check.reference]]: rows are found by it"
+			return "is the by of a [[check.reference]]: it is used to find rows"
 		}
 	}
 	for _, t := range f.Having(at.Table) {
 		if slices.Contains(t.Key(), at.Column) {
-			return "is part of the key, and its values cannot be changed"
+			return "is part of the key, whose values cannot be changed"
 		}
 	}
 	if to := f.Declared.to(at); len(to) > 0 {
-		return fmt.Sprintf("is the target of the reference %s.%s, and its values cannot be changed", to[0].Table, to[0].Subject())
+		return fmt.Sprintf("is the target of the reference %s.%s, so its values cannot be changed", to[0].Table, to[0].Subject())
 	}
 	for _, table := range f.Tables {
 		for _, t := range f.Having(table) {
 			for _, ref := range t.References {
 				if ref.ToTable == at.Table && slices.Contains(ref.ToColumns, at.Column) {
-					return fmt.Sprintf("is the target of the foreign key %s.%s, and its values cannot be changed", table, catalog.ColumnList(ref.Columns))
+					return fmt.Sprintf("is the target of the foreign key %s.%s, so its values cannot be changed", table, catalog.ColumnList(ref.Columns))
 				}
 			}
 		}
 	}
 	if ForeignKey(f, at.Table, at.Column) {
-		return "takes part in a foreign key, and its values cannot be changed"
+		return "is part of a foreign key, so its values cannot be changed"
 	}
 	if refersBy(f, at.Table, at.Column) {
-		return "is declared a reference, and another value would name another row"
+		return "is declared a reference, and another value would refer to another row"
 	}
 	if role := f.Declared.Role(at.Table, at.Column); role.Kind == RoleShared {
-		return fmt.Sprintf("is declared %s by %s, so its values name things", role.Kind, role.Source)
+		return fmt.Sprintf("is declared %s by %s, so its values identify things", role.Kind, role.Source)
 	}
 	return decides(f, at)
 }
@@ -160,7 +160,7 @@ func decides(f *Resolved, at ColumnName) string {
 	by := func(refs []*Ref) string {
 		for _, r := range refs {
 			if r.Table == at.Table && r.When != nil && r.When.Column == at.Column {
-				return fmt.Sprintf("is the condition of the reference %s (when): afterwards it would select other rows", r.Subject())
+				return fmt.Sprintf("is the condition of the reference %s (when), which would then select other rows", r.Subject())
 			}
 		}
 		return ""
@@ -197,7 +197,7 @@ func (s Setting) unsuited(db *Database, t *catalog.Table) string {
 		}
 	}
 	if least, most, known := bounds(c, db.Catalog.Engine); known && (n.Less(least) || most.Less(n)) {
-		return fmt.Sprintf("is %s in %s, which takes numbers from %s to %s, and not %s", c.Type, db.Name, least, most, n)
+		return fmt.Sprintf("is %s in %s, which takes numbers from %s to %s, not %s", c.Type, db.Name, least, most, n)
 	}
 	return ""
 }

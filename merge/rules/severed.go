@@ -148,7 +148,7 @@ func severs(f *Resolved) (all []*SeveredReference, err error) {
 	for _, table := range f.Tables {
 		for _, ref := range f.Declared.Severally(table) {
 			if f.severed(ref) && ref.Cells != nil {
-				return nil, Unsuitable("%s.%s%s: gone = %q is for references of whole values, and these keys are inside cells: declare the column otherwise, or leave its table behind, too", table, ref.Subject(), ref.Declared.in(), ref.Declared.Gone)
+				return nil, Unsuitable("%s.%s%s: gone = %q is for references of whole values, and these keys are inside cells: declare the column differently, or leave its table behind too", table, ref.Subject(), ref.Declared.in(), ref.Declared.Gone)
 			}
 		}
 		for _, ref := range AllReferences(f, table) {
@@ -177,7 +177,7 @@ func stayingReferences(f *Resolved) (all []*SeveredReference) {
 			s.Counts, s.Stays = nil, true
 			c := f.Model().Apart[table].Column(s.Column)
 			if len(ref.Columns) != 1 || !isInteger(c) || s.When != nil && !isInteger(f.Model().Apart[table].Column(s.When.Column)) {
-				s.Gap = "the rows that refer there by it cannot be counted"
+				s.Gap = "the rows that refer to it cannot be counted"
 			}
 			all = append(all, s)
 		}
@@ -195,7 +195,7 @@ func validateSevered(s *SeveredReference, f *Resolved) error {
 	case !s.Partly:
 		return fmt.Errorf("the reference is of %d columns, want one", len(s.Ref.Columns))
 	case s.Gone == GoneNone:
-		return fmt.Errorf("the reference is of %d columns, so which one is to be cleared cannot be told: want gone = %q",
+		return fmt.Errorf("the reference is of %d columns, so it is unclear which one to clear: want gone = %q",
 			len(s.Ref.Columns), GoneDrop)
 	}
 	columns, nullable := s.Columns(), s.Format == "" // other keys may be in the cell
@@ -237,7 +237,7 @@ func validateSevered(s *SeveredReference, f *Resolved) error {
 		case kinds[0] == keys.KeyText && single >= 0:
 			s.Becomes = &s.None[single]
 		default:
-			return fmt.Errorf("the column allows no NULL, and no text of it means no row: declare one in the reference, such as none = [%q]", "")
+			return fmt.Errorf("the column allows no NULL, and none of its texts means no row: declare one in the reference, such as none = [%q]", "")
 		}
 		return nil
 	}
@@ -246,7 +246,7 @@ func validateSevered(s *SeveredReference, f *Resolved) error {
 	case value == "" && s.Format != "":
 		return fmt.Errorf("no value of the keys inside its cells means no row: declare one in the reference, such as none = [0]")
 	case value == "":
-		return fmt.Errorf("the column allows no NULL, and no value of it means no row: declare one in the reference, such as none = [0]")
+		return fmt.Errorf("the column allows no NULL, and none of its values means no row: declare one in the reference, such as none = [0]")
 	default:
 		s.Becomes = &value
 	}
@@ -259,7 +259,7 @@ func Withhold(f *Resolved) error {
 		out := WithheldOf(f, db)
 		w, able := db.Opened.(Withholder)
 		if !able && (len(f.Severed) > 0 || len(out) > 0 || len(f.Opts.Leave) > 0) {
-			return Unsuitable("references of rows of %s are to be cleared or their rows left behind, and this kind of source cannot select them", db.Name)
+			return Unsuitable("references to rows of %s must be cleared or their rows left behind, but this kind of source cannot select them", db.Name)
 		}
 		if len(out) > 0 {
 			w.Withhold(out)

@@ -46,7 +46,7 @@ func (r *Rekey) Say(spaces []Space) {
 			left = slices.DeleteFunc(left, func(key string) bool { return slices.Contains(s.Keys, key) })
 			same := s.Name != "" && s.Name == old.Name
 			if again = again || same; same || len(left) < before {
-				r.Beaten = append(r.Beaten, fmt.Sprintf("%s counts, not %s", where(s), where(old)))
+				r.Beaten = append(r.Beaten, fmt.Sprintf("%s is used, not %s", where(s), where(old)))
 			}
 		}
 		if gone := len(left) == 0 && len(old.Keys) > 0; !again && !gone {
@@ -204,7 +204,7 @@ func (m *Moving) declare(f *Resolved, n Names, s Space) error {
 		}
 	}
 	if len(left) > 0 && len(k.Columns) == 0 {
-		return fmt.Errorf("the rows of its tables stay behind ([[merge.table]]), so that no key of %s gets a new value: remove the space, or the policy", catalog.Few(left))
+		return fmt.Errorf("the rows of its tables stay behind ([[merge.table]]), so no key of %s gets a new value: remove the space or the policy", catalog.Few(left))
 	}
 	if k.Name == "" {
 		if len(k.Columns) != 1 {
@@ -241,7 +241,7 @@ func knownSources(f *Resolved, offsets map[string]uint64) error {
 // addKey notes that a column holds keys of a space.
 func (m *Moving) addKey(f *Resolved, at ColumnName, k *KeySpace) error {
 	if other := m.Columns[at]; other != nil {
-		return fmt.Errorf("%s is a key of the space %q too", at, other.Cases[0].Space.Name)
+		return fmt.Errorf("%s is also a key of the space %q", at, other.Cases[0].Space.Name)
 	}
 	for db, t := range f.Having(at.Table) {
 		switch c := t.Column(at.Column); {
@@ -255,17 +255,17 @@ func (m *Moving) addKey(f *Resolved, at ColumnName, k *KeySpace) error {
 	}
 	role := f.Declared.Role(at.Table, at.Column)
 	if earlier := role.Source.File; role.Kind != RoleReference && 0 < earlier && earlier <= k.After { // a key may be a reference, too
-		f.Declared.Beaten = append(f.Declared.Beaten, fmt.Sprintf("%s: a key of the space %q counts, not %s", at, cmp.Or(k.Name, at.String()), role.Source.text))
+		f.Declared.Beaten = append(f.Declared.Beaten, fmt.Sprintf("%s: a key of the space %q has precedence over %s", at, cmp.Or(k.Name, at.String()), role.Source.text))
 		delete(f.Declared.Roles, at)
 		role = f.Declared.Role(at.Table, at.Column)
 	}
 	if role.Kind != RoleReference && !role.Source.Exact && !k.Auto {
 		delete(f.Declared.Roles, at) // a pattern: the space names the column
 	} else if role.Kind != RoleOpen && role.Kind != RoleReference {
-		return fmt.Errorf("%s is also declared by %s: a column that gets new values cannot be that", at, role.Source)
+		return fmt.Errorf("%s is also declared by %s: a column that gets new values cannot be", at, role.Source)
 	}
 	if f.Same[at.Table] {
-		return fmt.Errorf("the table %s is declared the same in every world, and would not be with new values in %s", at.Table, at.Column)
+		return fmt.Errorf("the table %s is declared the same in every world, but would differ with new values in %s", at.Table, at.Column)
 	}
 	m.Columns[at] = &MovedColumn{ColumnName: at, Key: true, Cases: []MovedCase{{Space: k}}}
 	return nil
@@ -352,7 +352,7 @@ func (m *Moving) contradiction(f *Resolved) error {
 			for _, b := range c.Cases[:i] {
 				apart := a.Ref != nil && b.Ref != nil && (a.Ref.When.Excludes(b.Ref.When) || a.Cells() != nil && b.Cells() != nil)
 				if a.Space != b.Space && !apart && (a.Ref == nil || b.Ref == nil || a.Ref.Identity() != b.Ref.Identity()) {
-					return Unsuitable("%s%s would get the new values of %q and of %q: declare the two as one space, or the rows for which each counts", at, a.in(), b.Space.Name, a.Space.Name)
+					return Unsuitable("%s%s would get the new values of both %q and %q: declare the two as one space, or declare which rows use which", at, a.in(), b.Space.Name, a.Space.Name)
 				}
 			}
 		}
@@ -360,12 +360,12 @@ func (m *Moving) contradiction(f *Resolved) error {
 			return Unsuitable("%s%s refers to the space %q, and is declared by %s", at, c.Cases[0].in(), c.Cases[0].Space.Name, role.Source)
 		}
 		if f.Same[at.Table] {
-			return Unsuitable("the table %s is declared the same in every world, and would not be with new values in %s%s", at.Table, at.Column, c.Cases[0].in())
+			return Unsuitable("the table %s is declared the same in every world, but would differ with new values in %s%s", at.Table, at.Column, c.Cases[0].in())
 		}
 		for db, t := range f.Having(at.Table) {
 			col := t.Column(at.Column)
 			if of, in := c.inUnique(t); in {
-				return Unsuitable("%s%s refers to the space %q, and its format is of several columns, of which %s is in a key of %s: keys of such rows cannot be compared", at, c.Cases[0].in(), c.Cases[0].Space.Name, of, db.Name)
+				return Unsuitable("%s%s refers to the space %q with a format of several columns, one of which, %s, is in a key of %s: keys of such rows cannot be compared", at, c.Cases[0].in(), c.Cases[0].Space.Name, of, db.Name)
 			}
 			switch {
 			case col == nil:

@@ -29,14 +29,14 @@ func TestTakes(t *testing.T) {
 		{when("kind", "player", "auction house", ""), "<nil>"},
 		{when("any", "guild"), "<nil>"}, // each database has other words
 		{when("text", "guild"), "<nil>"},
-		{when("kind", "plaier"), `when: "plaier" is no value of it, and column "kind" of table "mail" is enum('player','auction house'): no row can have that value; want one of its words (did you mean "'player'"?)`},
-		{when("price", "x"), `when: "x" is no value of it, and column "price" of table "mail" is decimal(9,2): no row can have that value; want numbers`},
+		{when("kind", "plaier"), `when: "plaier" is not a value of it, but column "kind" of table "mail" is enum('player','auction house'): no row can have that value; want one of its words (did you mean "'player'"?)`},
+		{when("price", "x"), `when: "x" is not a value of it, but column "price" of table "mail" is decimal(9,2): no row can have that value; want numbers`},
 		{none("-1", "sender"), "<nil>"},
 		{none("<32", "sender"), "<nil>"},
 		{none("1.5", "price"), "<nil>"},
 		{none("abc", "sender", "text"), "<nil>"}, // for one of them
-		{none("abc", "sender"), `none has "abc", and mail.sender is int(11): no row can have that value; want numbers`},
-		{none("", "sender"), `none has "", and mail.sender is int(11): no row can have that value; want numbers`},
+		{none("abc", "sender"), `none has "abc", but mail.sender is int(11): no row can have that value; want numbers`},
+		{none("", "sender"), `none has "", but mail.sender is int(11): no row can have that value; want numbers`},
 	} {
 		if got := fmt.Sprint(tt.got); got != tt.want {
 			t.Errorf("%d: %s, want %s", i, got, tt.want)

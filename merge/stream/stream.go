@@ -193,10 +193,10 @@ func (s *Stream) ascends(first int64) error {
 		}
 		switch c, comparable := compareRows(s, i-1, s, i, len(s.Scan.Order)); {
 		case c > 0:
-			return fmt.Errorf("row %s sorts before the row ahead of it: the database did not keep the requested order",
+			return fmt.Errorf("row %s sorts before the row ahead of it: the database did not return the requested order",
 				printable.Number(first+int64(i)+1))
 		case c == 0 && comparable && s.Strict:
-			return fmt.Errorf("row %s has the same %s as the row ahead of it, which the database itself rules out: its index is damaged, or the rows changed while they were read",
+			return fmt.Errorf("row %s has the same %s as the row ahead of it, which should be impossible: an index is damaged, or the rows changed while they were read",
 				printable.Number(first+int64(i)+1), catalog.ColumnList(catalog.OrderColumns(s.Scan.Order)))
 		}
 	}

@@ -32,20 +32,20 @@ func choose(inv *inventory.Inventory, w Wishes) (*chosen, error) {
 	for i, world := range all {
 		names[i] = world.Name
 		if i > 0 && names[i-1] == world.Name {
-			return nil, fmt.Errorf("the inventory has two worlds of the name %q", world.Name)
+			return nil, fmt.Errorf("the inventory has two worlds named %q", world.Name)
 		}
 		numbers := []int64{world.Rows, world.Bytes}
 		if world.Players != nil {
 			numbers = append(numbers, world.Players.Active7)
 		}
 		if slices.Min(numbers) < 0 || slices.Max(numbers) > largest {
-			return nil, fmt.Errorf("the inventory has rows, bytes or players of the world %q that no world has: want 0 to 10^15", world.Name)
+			return nil, fmt.Errorf("the inventory has an impossible number of rows, bytes or players of the world %q: want 0 to 10^15", world.Name)
 		}
 	}
 	for _, apart := range w.Apart {
 		for _, name := range apart {
 			if _, found := slices.BinarySearch(names, name); !found {
-				return nil, fmt.Errorf("the world %q, which is to be kept apart, is not in the inventory%s", name, naming.Hint(name, names))
+				return nil, fmt.Errorf("the world %q to keep apart is not in the inventory%s", name, naming.Hint(name, names))
 			}
 		}
 	}
@@ -71,9 +71,9 @@ func choose(inv *inventory.Inventory, w Wishes) (*chosen, error) {
 			reason := "no other world has its schema"
 			switch {
 			case len(world.Drift) > 0:
-				reason += "; compared with that of most worlds: " + printable.List(world.Drift, ", ", 3)
+				reason += "; compared with the schema of most worlds: " + printable.List(world.Drift, ", ", 3)
 			case len(world.Servers) == 0:
-				reason = "it keeps no registry of servers, as no other world of its schema does: start it once with one, so that a check can tell the servers apart"
+				reason = "it has no registry of server numbers, unlike the other worlds of its schema: start it once with one, so that a check can tell the servers apart"
 			}
 			c.left = append(c.left, LeftOut{world.Name, reason})
 			return true
@@ -123,13 +123,13 @@ func unfit(world inventory.World, w Wishes) string {
 	case world.Problem != "":
 		return "it could not be read: " + world.Problem
 	case world.State == inventory.Fenced:
-		return "it is fenced: it went to a new database, or a merge is under way"
+		return "it is fenced: it went to a new database, or a merge is in progress"
 	case world.Merged != nil && !world.Merged.Open:
 		return fmt.Sprintf("it is the new database of the merge %s and not open: resume or undo that first", world.Merged.ID)
 	case world.Schema == "":
 		return "its schema is not known"
 	case w.Players > 0 && world.Players == nil:
-		return "its players are not known: say in [fleet] of config.toml which table has them"
+		return "its players are not known: set the table that has them in [fleet] of config.toml"
 	}
 	for _, label := range w.Same {
 		if world.Labels[label] == "" {
@@ -170,7 +170,7 @@ func (c *chosen) keepApart(w Wishes) {
 				worlds = append(worlds, i)
 			}
 		}
-		pairs(worlds, "the wish is to keep them apart")
+		pairs(worlds, "you want to keep them apart")
 	}
 }
 

@@ -174,7 +174,7 @@ func (c *chosen) merge(p *problem, g *group) Merge {
 			m.Worlds = append(m.Worlds, world.Name)
 			m.Before = append(m.Before, active(world))
 			if world.Rows == first.Rows {
-				m.Why = "no world of the group has more rows than its " + printable.Number(first.Rows)
+				m.Why = "no world of the group has more rows: " + printable.Number(first.Rows)
 			}
 		}
 		switch world.State {
@@ -188,16 +188,16 @@ func (c *chosen) merge(p *problem, g *group) Merge {
 		}
 	}
 	if len(running) > 0 {
-		m.Notes = append(m.Notes, "stop before the merge, running at the inventory: "+printable.Names(running))
+		m.Notes = append(m.Notes, "stop before the merge (running at the inventory): "+printable.Names(running))
 	}
 	if len(unknown) > 0 {
-		m.Notes = append(m.Notes, "without a registry, so make sure that nothing writes there: "+printable.Names(unknown))
+		m.Notes = append(m.Notes, "without a registry, so make sure that nothing writes there, and that no earlier merge copied it: "+printable.Names(unknown))
 	}
 	if len(estimated) > 0 {
-		m.Notes = append(m.Notes, "the rows are estimates of the server, which may be far off: "+printable.Names(estimated))
+		m.Notes = append(m.Notes, "the numbers of rows are estimates of the database server, which may be far off: "+printable.Names(estimated))
 	}
 	if len(first.Drift) > 0 {
-		m.Notes = append(m.Notes, "the schema of all of them differs from that of most worlds: "+printable.List(first.Drift, ", ", 3))
+		m.Notes = append(m.Notes, "their schema differs from that of most worlds: "+printable.List(first.Drift, ", ", 3))
 	}
 	return m
 }
@@ -229,16 +229,16 @@ func (c *chosen) whyAlone(q *packing, g *group) string {
 	case class == 0:
 		return "no other world has the same labels and schema"
 	case pairs == 0 && forTime == class:
-		return "with any other world the merge would take longer than the night"
+		return "a merge with any other world would take longer than the night"
 	case pairs == 0:
-		return "with no other world would the bounds be kept"
+		return "no other world fits within the limits"
 	}
 	for at, h := range q.groups {
 		if h == g || !q.joins(h, i) {
 			continue
 		}
 		if !q.affords([]int{at, q.of[i]}, q.with(h, i)) {
-			return "the time of the night, or the room of a database server, is used up by other merges"
+			return "other merges use up the time of the night or the disk space of a database server"
 		}
 	}
 	return "all groups that it could join are full"

@@ -119,10 +119,10 @@ func TestLeftOut(t *testing.T) {
 	s := mustMake(t, inv, suggest.Wishes{Players: 3000, Same: []string{"language"}})
 	if diff := cmp.Diff([]suggest.LeftOut{
 		{World: "w0", Reason: "it could not be read: disk image is malformed"},
-		{World: "w1", Reason: "it is fenced: it went to a new database, or a merge is under way"},
+		{World: "w1", Reason: "it is fenced: it went to a new database, or a merge is in progress"},
 		{World: "w2", Reason: "it is the new database of the merge m7 and not open: resume or undo that first"},
-		{World: "w3", Reason: "no other world has its schema; compared with that of most worlds: table items: column mail added"},
-		{World: "w4", Reason: "its players are not known: say in [fleet] of config.toml which table has them"},
+		{World: "w3", Reason: "no other world has its schema; compared with the schema of most worlds: table items: column mail added"},
+		{World: "w4", Reason: "its players are not known: set the table that has them in [fleet] of config.toml"},
 		{World: "w5", Reason: "its schema is not known"},
 		{World: "w6", Reason: `it has no label "language"`},
 	}, s.Left); diff != "" {
@@ -132,8 +132,8 @@ func TestLeftOut(t *testing.T) {
 		t.Fatalf("(-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{
-		"stop before the merge, running at the inventory: w7",
-		"without a registry, so make sure that nothing writes there: w8",
+		"stop before the merge (running at the inventory): w7",
+		"without a registry, so make sure that nothing writes there, and that no earlier merge copied it: w8",
 	}, s.Merges[0].Notes); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -192,11 +192,11 @@ func TestStay(t *testing.T) {
 	}{
 		{[]int64{100, 100, 4000}, suggest.Wishes{Players: 3000}, nil, "it has 4,000 active players, more than 3,300"},
 		{[]int64{100, 100, 400}, suggest.Wishes{Most: 2, Disk: 3_000_000}, nil, "it has 4,000,000 bytes, more than 3,000,000"},
-		{[]int64{2000, 1500, 3000}, suggest.Wishes{Players: 3000}, nil, "with no other world would the bounds be kept"},
+		{[]int64{2000, 1500, 3000}, suggest.Wishes{Players: 3000}, nil, "no other world fits within the limits"},
 		{[]int64{1600, 1600, 1600}, suggest.Wishes{Players: 3000}, nil, "all groups that it could join are full"},
-		{[]int64{300, 300, 3000}, suggest.Wishes{Players: 6000, Seconds: 10}, nil, "with any other world the merge would take longer than the night"},
-		{[]int64{300, 300, 300, 300}, suggest.Wishes{Most: 2, Seconds: 12}, nil, "the time of the night, or the room of a database server, is used up by other merges"},
-		{[]int64{300, 300, 300}, suggest.Wishes{Players: 3000, RoomOf: map[string]int64{"db1:3306": 4_000_000}}, nil, "the time of the night, or the room of a database server, is used up by other merges"},
+		{[]int64{300, 300, 3000}, suggest.Wishes{Players: 6000, Seconds: 10}, nil, "a merge with any other world would take longer than the night"},
+		{[]int64{300, 300, 300, 300}, suggest.Wishes{Most: 2, Seconds: 12}, nil, "other merges use up the time of the night or the disk space of a database server"},
+		{[]int64{300, 300, 300}, suggest.Wishes{Players: 3000, RoomOf: map[string]int64{"db1:3306": 4_000_000}}, nil, "other merges use up the time of the night or the disk space of a database server"},
 		{[]int64{100, 100, 100}, suggest.Wishes{Players: 3000, Same: []string{"zone"}}, func(inv *inventory.Inventory) {
 			for i, zone := range []string{"UTC", "UTC", "Asia/Tokyo"} {
 				inv.Worlds[i].Labels = map[string]string{"zone": zone}
@@ -218,13 +218,13 @@ func TestWrongWishes(t *testing.T) {
 	inv := fleetOf(100, 200)
 	inv.Worlds[0].Labels = map[string]string{"language": "de"}
 	for want, w := range map[string]suggest.Wishes{
-		"all worlds would become one": {},
-		"negative":                    {Players: -1},
-		"than there can be":           {Players: math.MaxInt64},
-		"1 world at most becomes one: want 2 or more":    {Most: 1},
-		"50 players at most are fewer than the 60":       {Players: 60, PlayersMost: 50},
-		`"w1" is to be kept apart from no world`:         {Players: 60, Apart: [][]string{{"w1"}}},
-		`the world "w7", which is to be kept apart, is`:  {Players: 60, Apart: [][]string{{"w1", "w7"}}},
+		"all worlds would become one":                    {},
+		"negative":                                       {Players: -1},
+		"than there can be":                              {Players: math.MaxInt64},
+		"at most 1 world per merge: want 2 or more":      {Most: 1},
+		"the maximum of 50 players is below the 60":      {Players: 60, PlayersMost: 50},
+		`"w1" is the only world to keep apart`:           {Players: 60, Apart: [][]string{{"w1"}}},
+		`the world "w7" to keep apart is`:                {Players: 60, Apart: [][]string{{"w1", "w7"}}},
 		`no world has a label "langage" (did you mean "`: {Players: 60, Same: []string{"langage"}},
 		`no world is on the database server "db9"`:       {Players: 60, RoomOf: map[string]int64{"db9": 1}},
 		"a rate from 9 to 8 rows a second":               {Players: 60, Rate: campaign.Rate{Slowest: 9, Fastest: 8}},
@@ -237,14 +237,14 @@ func TestWrongWishes(t *testing.T) {
 		for _, number := range []*int64{&inv.Worlds[1].Rows, &inv.Worlds[1].Bytes, &inv.Worlds[1].Players.Active7} {
 			before := *number
 			*number = n
-			if _, err := suggest.Make(inv, suggest.Wishes{Most: 2}); err == nil || !strings.Contains(err.Error(), `that no world has`) {
+			if _, err := suggest.Make(inv, suggest.Wishes{Most: 2}); err == nil || !strings.Contains(err.Error(), `an impossible number`) {
 				t.Errorf("%d: got %v", n, err)
 			}
 			*number = before
 		}
 	}
 	inv.Worlds[1].Name = "w0"
-	if _, err := suggest.Make(inv, suggest.Wishes{Most: 2}); err == nil || !strings.Contains(err.Error(), `two worlds of the name "w0"`) {
+	if _, err := suggest.Make(inv, suggest.Wishes{Most: 2}); err == nil || !strings.Contains(err.Error(), `two worlds named "w0"`) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -268,8 +268,8 @@ func TestText(t *testing.T) {
 	}
 	const want = `SUGGESTED  1 merge: 5 worlds become 2.
 
-The inventory is of 2026-11-21T03:00:00.000Z. Active are players of the last 7
-days.
+The inventory is from 2026-11-21T03:00:00.000Z. Active players are those of the
+last 7 days.
 Greedy packing by best fit from several orders, then moves and swaps while they
 improve: first the fewest worlds, then the smallest sum of squared distances
 from the wanted players, then the fewest rows moved.
@@ -281,7 +281,7 @@ after                       3,300   3,500  3,500
 330,000 rows are copied. All merges take 3.1s to 49s, 2 at a time, at 7,500 to
 120,000 rows a second.
 
-The merges, the longest first, as they are begun:
+The merges in the order in which they begin, longest first:
 
   1  w1, w0, w2, w4
        active players: 1,200 + 1,000 + 700 + 400 = 3,300
@@ -291,7 +291,7 @@ The merges, the longest first, as they are begun:
        have to change
        names in guilds.name: not counted: w0 has no column guilds.name
        accounts in accounts.login: 0 of 7,000 are on several worlds
-       stop before the merge, running at the inventory: w1
+       stop before the merge (running at the inventory): w1
 
 1 world stays as it is:
   w3: it has 3,500 active players, more than 3,300

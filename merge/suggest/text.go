@@ -18,12 +18,12 @@ func (s *Suggestion) WriteText(w io.Writer, width int) error {
 	t := &text{width: max(cmp.Or(width, 100), 40)}
 	t.line("", s.Verdict())
 	t.line("", "")
-	t.line("", fmt.Sprintf("The inventory is of %s. Active are players of the last 7 days.", printable.Time(s.Inventory)))
+	t.line("", fmt.Sprintf("The inventory is from %s. Active players are those of the last 7 days.", printable.Time(s.Inventory)))
 	t.line("", s.Method)
 	if len(s.Merges) > 0 {
 		t.numbers(s)
 		t.line("", "")
-		t.line("", "The merges, the longest first, as they are begun:")
+		t.line("", "The merges in the order in which they begin, longest first:")
 		for i, m := range s.Merges {
 			t.line("", "")
 			t.merge(i+1, m)
@@ -43,7 +43,7 @@ func (s *Suggestion) WriteText(w io.Writer, width int) error {
 func (s *Suggestion) Verdict() string {
 	worlds := printable.Count(int64(s.Worlds), "world", "worlds")
 	if len(s.Merges) == 0 {
-		return "NOTHING TO MERGE  Of " + worlds + ", no two can become one within these wishes."
+		return "NOTHING TO MERGE  Of " + worlds + ", no two can be merged within these limits."
 	}
 	return fmt.Sprintf("SUGGESTED  %s: %s become %s.", printable.Count(int64(len(s.Merges)), "merge", "merges"),
 		worlds, printable.Number(int64(s.Become)))

@@ -40,17 +40,17 @@ func (w Wishes) complete() (Wishes, error) {
 		return w, errors.New("more players are wanted than there can be: want at most 10^15")
 	}
 	if w.Players == 0 && w.PlayersMost != 0 {
-		return w, errors.New("a largest number of players without a wanted one")
+		return w, errors.New("a maximum of players without a wanted number")
 	}
 	if w.Players == 0 && w.Most == 0 {
-		return w, errors.New("neither players nor the most worlds together are wanted: all worlds would become one")
+		return w, errors.New("neither wanted players nor a maximum of worlds is given: all worlds would become one")
 	}
 	w.PlayersMost = cmp.Or(w.PlayersMost, w.Players+w.Players/10)
 	if w.PlayersMost < w.Players {
-		return w, fmt.Errorf("%d players at most are fewer than the %d that are wanted", w.PlayersMost, w.Players)
+		return w, fmt.Errorf("the maximum of %d players is below the %d wanted", w.PlayersMost, w.Players)
 	}
 	if w.Most == 1 {
-		return w, errors.New("1 world at most becomes one: want 2 or more")
+		return w, errors.New("at most 1 world per merge: want 2 or more")
 	}
 	w.Parallel = max(w.Parallel, 1)
 	w.Rate = cmp.Or(w.Rate, campaign.DefaultRate)
@@ -59,7 +59,7 @@ func (w Wishes) complete() (Wishes, error) {
 	}
 	for _, names := range w.Apart {
 		if len(names) < 2 {
-			return w, fmt.Errorf("%q is to be kept apart from no world: want two or more", strings.Join(names, ","))
+			return w, fmt.Errorf("%q is the only world to keep apart: want two or more", strings.Join(names, ","))
 		}
 	}
 	w.Same = slices.Compact(slices.Sorted(slices.Values(w.Same)))

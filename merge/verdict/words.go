@@ -19,14 +19,14 @@ func ChooseText(open *OpenColumn, table, column string) string {
 		text += "; or [[check.reference]] at = [" + at + "], to = " + printable.TOML(key)
 	}
 	if open.Repeats {
-		text += "; if the names were changed by hand, change them in this column too, or change them back and let the merge do it ([[merge.name]])"
+		text += "; if the names were changed by hand, change them in this column too; or change them back and let the merge rename them ([[merge.name]])"
 	}
 	return text
 }
 
 // OthersText writes what to declare of the rows that the references of a column do not cover.
 func OthersText(refs []*rules.Ref, table, column string) string {
-	text := `its [[check.reference]] covers some rows only: others = "plain" there, if the other rows name nothing; or a [[check.reference]] ` +
+	text := `its [[check.reference]] covers some rows only: others = "plain" there, if the other rows refer to nothing; or a [[check.reference]] ` +
 		"of their own: at = [" + printable.TOML(rules.Place(table, column)) + "], to = the key that they name"
 	rest := &rules.When{}
 	for _, r := range refs {

@@ -11,7 +11,7 @@ func TestOthersText(t *testing.T) {
 	of := func(column string, is ...string) *rules.Ref {
 		return &rules.Ref{When: &rules.When{Column: column, Is: is}}
 	}
-	const text = `its [[check.reference]] covers some rows only: others = "plain" there, if the other rows name nothing; or a [[check.reference]] ` +
+	const text = `its [[check.reference]] covers some rows only: others = "plain" there, if the other rows refer to nothing; or a [[check.reference]] ` +
 		`of their own: at = ["mail.sender"], to = the key that they name`
 	for _, tt := range []struct {
 		refs []*rules.Ref

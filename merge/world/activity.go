@@ -38,7 +38,7 @@ func (s *Source) Activity(ctx context.Context, table, column string, now time.Ti
 		}
 		seconds, divide := s.dialect.seconds(c)
 		if seconds == "" {
-			return &catalog.UnsupportedError{Table: table, Column: column, Reason: fmt.Sprintf("a column of type %s holds no times", c.Type)}
+			return &catalog.UnsupportedError{Table: table, Column: column, Reason: fmt.Sprintf("a column of type %s does not hold times", c.Type)}
 		}
 		query := fmt.Sprintf(activity, divide, seconds, s.dialect.Quote(table), now.Unix(), ActiveDays)
 		var day sql.NullInt64

@@ -105,7 +105,7 @@ func TestActivity(t *testing.T) {
 func TestActivityOfNoTimes(t *testing.T) {
 	t.Parallel()
 	got, err := activityOf(t.Context(), t, "mysql:"+servertest.DSN(t), "VARCHAR(20)", time.Now(), "'x'")
-	if u, ok := err.(*catalog.UnsupportedError); !ok && !strings.Contains(fmt.Sprint(err), "varchar(20) holds no times") {
+	if u, ok := err.(*catalog.UnsupportedError); !ok && !strings.Contains(fmt.Sprint(err), "varchar(20) does not hold times") {
 		t.Errorf("got %+v, %v, %v", got, err, u)
 	}
 }

@@ -157,7 +157,7 @@ func (c *Connection) warned(ctx context.Context) error {
 		return err
 	}
 	if first == nil { // max_error_count is 0
-		return fmt.Errorf("the server warns %d times, and does not say why: %w", n, sqldb.ErrInvalid)
+		return fmt.Errorf("the server gives %d warnings without a reason: %w", n, sqldb.ErrInvalid)
 	}
 	code, err := IntIn(first[1], "the code of a warning")
 	if err != nil {

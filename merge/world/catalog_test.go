@@ -77,7 +77,7 @@ func TestCatalogSQLite(t *testing.T) {
 			words = append(words, s)
 		}
 	}
-	if len(words) < 2 || words[0] != (catalog.Skipped{Table: "words", Reason: "virtual table: what it holds is kept elsewhere"}) {
+	if len(words) < 2 || words[0] != (catalog.Skipped{Table: "words", Reason: "virtual table: its contents are stored elsewhere"}) {
 		t.Errorf("skipped %v", words)
 	}
 	if got.About["children"] != 1 || got.About["counted"] != 0 {
@@ -154,7 +154,7 @@ func TestCatalogMariaDB(t *testing.T) {
 		Tables: []catalog.Table{
 			{Name: "booked", Engine: "InnoDB",
 				Columns: []catalog.Column{{Name: "a", Type: "int(11)", Kind: catalog.KindInteger, Nullable: true}, {Name: "s", Type: "date", Kind: catalog.KindTime}, {Name: "e", Type: "date", Kind: catalog.KindTime}},
-				Uniques: []catalog.Unique{{Name: "a", Columns: []string{"a", "e", "s"}, Unclear: "it keeps periods from overlapping, which only the new database compares (apply -try)"}}},
+				Uniques: []catalog.Unique{{Name: "a", Columns: []string{"a", "e", "s"}, Unclear: "it prevents overlapping periods, which only the new database can test (apply -try)"}}},
 			{Name: "children", Engine: "InnoDB", AutoIncrement: &catalog.AutoIncrement{Column: "n", Next: 42, Max: math.MaxUint64 - 1}, Primary: []string{"n"},
 				Columns:    []catalog.Column{{Name: "n", Type: "bigint(20) unsigned", Kind: catalog.KindInteger}, {Name: "parent", Type: "binary(10)", Kind: catalog.KindBytes, Nullable: true, IsID: true}},
 				References: []catalog.Reference{{Name: "up", Columns: []string{"parent"}, ToTable: "parents", ToColumns: []string{"id"}}}},

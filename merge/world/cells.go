@@ -31,7 +31,7 @@ func As(v any, n keys.Integer) (any, error) {
 		}
 		return normal(n.Bits), nil
 	default:
-		return nil, fmt.Errorf("it is a %T, and only integers and texts get new values", v)
+		return nil, fmt.Errorf("it is a %T, but only integers and texts get new values", v)
 	}
 }
 

@@ -242,8 +242,8 @@ func testCharsetColumns(t *testing.T) {
 		}
 		return strings.ReplaceAll(fmt.Sprint(p.Refusals), "\n", " ")
 	}
-	first := `[database "s1": table "f": the column "v" has text in cp1251 that would come as another, ` +
-		"since rows are sent in utf8mb4, in 1 row, such as row 1: correct the values that SELECT * FROM `f` WHERE " +
+	first := `[database "s1": table "f": the column "v" has text in cp1251 that would change, ` +
+		"because rows are sent in utf8mb4, in 1 row, such as row 1: correct the values that SELECT * FROM `f` WHERE " +
 		"NOT ((`id` IS NOT NULL AND (`id` IN (2)))) AND NOT (CAST(`v` AS BINARY) <=> CAST(CONVERT(CONVERT(`v` USING utf8mb4) USING cp1251) AS BINARY)) finds]"
 	if got := refusals(opts); got != first {
 		t.Errorf("got\n%s\nwant\n%s", got, first)
@@ -264,7 +264,7 @@ func testCharsetColumns(t *testing.T) {
 		worldtest.Exec(t, world, set+change.to)
 		want := fmt.Sprintf("database %q: table %q: the column %q has text in ", change.in, change.table, change.column)
 		if change.table == "k" {
-			want += "cp1251 that would come as another, since rows are sent in utf8mb4, in 1 row, such as row ?: "
+			want += "cp1251 that would change, because rows are sent in utf8mb4, in 1 row, such as row ?: "
 		}
 		if got := refusals(opts); !strings.Contains(got, want) || strings.Count(got, "has text in") != 1 {
 			t.Errorf("%+v:\n%s\nwant %s", change, got, want)

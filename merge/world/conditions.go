@@ -97,7 +97,7 @@ func (r *conditionReader) word(t, before sqltext.Token, called, marks bool) stri
 	case t.IsWord() && !marks:
 		return lower
 	case lower == "'now'" || lower == "'localtime'":
-		r.unclear = cmp.Or(r.unclear, t.Text+" may be the time at which it is asked")
+		r.unclear = cmp.Or(r.unclear, t.Text+" may depend on the time of the query")
 	case t.Text == "@" || t.Text == "?" || t.Text == ":":
 		r.unclear = cmp.Or(r.unclear, "it depends on a variable")
 	}

@@ -22,7 +22,7 @@ func TestConditionWords(t *testing.T) {
 	}{
 		{d: sqldb.SQLite, is: "k.A>0 AND [b]<>\"text\" -- not )\n", want: "\"a\">0 and \"b\"<>'text'", columns: []string{"a", "b"}},
 		{d: sqldb.SQLite, is: "length(b) /* ) */ <= 1e3 or b is x'00'", want: "length(\"b\") <= 1e3 or \"b\" is x'00'", columns: []string{"b"}},
-		{d: sqldb.SQLite, is: "b < date('now')", want: "\"b\" < date('now')", columns: []string{"b"}, unclear: "'now' may be the time at which it is asked"},
+		{d: sqldb.SQLite, is: "b < date('now')", want: "\"b\" < date('now')", columns: []string{"b"}, unclear: "'now' may depend on the time of the query"},
 		{d: sqldb.SQLite, is: "mine(b)", want: "mine(\"b\")", columns: []string{"b"}, unclear: "the result of mine may depend on the database, the session or the time"},
 		{d: sqldb.SQLite, is: "`other` > 1", want: "`other` > 1", unclear: "it names `other`, which is not a column of the table"},
 		{d: sqldb.MySQL, is: `(` + "`a`" + ` > 0) and (` + "`b`" + ` <> _utf8mb4'it\'s (')`, want: "(`a` > 0) and (`b` <> _utf8mb4'it\\'s (')", columns: []string{"a", "b"}},

@@ -12,8 +12,8 @@ func TestFrozen(t *testing.T) {
 	const (
 		admin  = "GRANT ALL PRIVILEGES ON *.* TO `admin`@`%` WITH GRANT OPTION"
 		player = "GRANT INSERT ON `world`.* TO `game`@`%`"
-		none   = "its server accepts no writes (read_only is NO_LOCK_NO_ADMIN)"
-		admins = "its server takes writes of administrators only (read_only is "
+		none   = "its database server accepts no writes (read_only is NO_LOCK_NO_ADMIN)"
+		admins = "its database server accepts writes of administrators only (read_only is "
 	)
 	for _, tt := range []struct{ readOnly, grant, want string }{
 		{"0", admin, ""}, {"OFF", admin, ""}, {"1", admin, ""}, {"ON", admin, ""}, {"NO_LOCK", admin, ""},

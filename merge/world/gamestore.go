@@ -68,7 +68,7 @@ func describeStore(ctx context.Context, conn *sql.Conn, b *builder) error {
 	case err != nil:
 		return fmt.Errorf("table %q: %w", sqldb.SchemaTable, err)
 	case unfinished:
-		return errors.New("its tables were never completed: start its game server on it once more")
+		return errors.New("its tables were never completed: start its game server on it again")
 	}
 	return nil
 }

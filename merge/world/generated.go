@@ -78,7 +78,7 @@ type Bent struct {
 func (b *Bent) String() string {
 	text := fmt.Sprintf("%s: its generated column %q ", b.Row, b.column.Name)
 	if b.why == nil {
-		return text + "has another value than a strict server computes"
+		return text + "has a value that differs from what a strict server computes"
 	}
 	return text + "cannot be computed by a strict server: " + b.why.Error()
 }
@@ -203,7 +203,7 @@ func (g *Generated) search(ctx context.Context, on *Connection, first, n int, qu
 				return bent, err
 			}
 		}
-		return nil, fmt.Errorf("table %q: computing generated columns: %d rows are refused together, and none alone: %v", g.l.Table, n, why)
+		return nil, fmt.Errorf("table %q: computing generated columns: %d rows are refused together, but none alone: %v", g.l.Table, n, why)
 	}
 	for k := 1; ; k++ {
 		if wrong, why, err = ask(k); err != nil {

@@ -111,9 +111,9 @@ func mysqlReadReplica(ctx context.Context, conn *sql.Conn, b *builder) error {
 		running := ""
 		err := each(ctx, conn, "SHOW GLOBAL STATUS LIKE 'Slave_running'", func() {}, new(string), &running)
 		if isOn(cmp.Or(running, "OFF")) {
-			b.Replica = "its server is a replica, and the account may not see how far it has come: GRANT REPLICA MONITOR ON *.* TO it"
+			b.Replica = "its database server is a replica, and the account may not see its progress: GRANT REPLICA MONITOR ON *.* TO it"
 		} else if b.Frozen != "" {
-			b.Replica = "its server is read-only, and the account may not see whether it is a replica: GRANT REPLICATION CLIENT ON *.* TO it (MariaDB: REPLICA MONITOR)"
+			b.Replica = "its database server is read-only, and the account may not see whether it is a replica: GRANT REPLICATION CLIENT ON *.* TO it (MariaDB: REPLICA MONITOR)"
 		}
 		return err
 	}
@@ -124,15 +124,15 @@ func mysqlReadReplica(ctx context.Context, conn *sql.Conn, b *builder) error {
 		lag, known := c.behind()
 		switch {
 		case c.runs() && known && lag == 0:
-			b.Replica = "its server is a replica that has caught up, and still follows its primary: what is read may change"
+			b.Replica = "its database server is a replica that has caught up but still follows its primary: its rows may change"
 			continue
 		case c.runs() && known:
-			b.Replica = fmt.Sprintf("its server is a replica that is %s behind its primary", lag)
+			b.Replica = fmt.Sprintf("its database server is a replica that is %s behind its primary", lag)
 		case c.applied():
-			b.Replica = "its server is a replica whose replication is stopped: it has applied all that it received, which may not be all of its primary"
+			b.Replica = "its database server is a replica whose replication is stopped: it has applied all that it received, but may lack changes of its primary"
 			continue
 		default:
-			b.Replica = "its server is a replica, and it is not known how far it is behind its primary: its replication does not run"
+			b.Replica = "its database server is a replica at an unknown distance behind its primary: its replication does not run"
 		}
 		b.Behind = true
 		return nil

@@ -181,7 +181,7 @@ func (m *maker) made(some func(*Object) bool) error {
 		return err
 	}
 	if all := m.differences(now, some); len(all) > 0 {
-		return fmt.Errorf("the server makes them otherwise: %s", strings.Join(all, "; "))
+		return fmt.Errorf("the database server creates them differently: %s", strings.Join(all, "; "))
 	}
 	return nil
 }
@@ -189,7 +189,7 @@ func (m *maker) made(some func(*Object) bool) error {
 // alike returns an error if some of the objects are otherwise already.
 func (m *maker) alike(some func(*Object) bool) error {
 	if all := m.differences(m.have, some); len(all) > 0 {
-		return fmt.Errorf("other objects are here already: %s: want an empty database", strings.Join(all, "; "))
+		return fmt.Errorf("it already has other objects: %s: want an empty database", strings.Join(all, "; "))
 	}
 	return nil
 }

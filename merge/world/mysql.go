@@ -64,7 +64,7 @@ func mayReadAll(ctx context.Context, conn *sql.Conn) error {
 		if err != nil {
 			return err
 		}
-		return fmt.Errorf("the account may not read every table, and would overlook some: it needs %s", Grant("SELECT", database, account, literal))
+		return fmt.Errorf("the account cannot read every table, so some would be overlooked: it needs %s", Grant("SELECT", database, account, literal))
 	case err == nil, errors.Is(err, sql.ErrNoRows):
 		return errors.New("the table that must not exist is there")
 	default:

@@ -86,7 +86,7 @@ func (c *column) generated(definition string, words []sqltext.Token) {
 // keepsPeriods notes a key that keeps periods from overlapping: UNIQUE KEY `name` (`a`, `period` WITHOUT OVERLAPS). The
 // catalogue shows it as a unique index that ends in the two ends of the period.
 func (t *building) keepsPeriods(sql string) {
-	const unclear = "it keeps periods from overlapping, which only the new database compares (apply -try)"
+	const unclear = "it prevents overlapping periods, which only the new database can test (apply -try)"
 	kind, name := definition(sql)
 	if kind == PrimaryKey {
 		t.Uniques = append(t.Uniques, catalog.Unique{Name: "PRIMARY", Columns: t.Primary, Unclear: unclear})

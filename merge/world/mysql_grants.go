@@ -53,7 +53,7 @@ func hides(ctx context.Context, conn *sql.Conn, privilege string) (why string, e
 	if !proxied && sees(lines, privilege, database, literal) {
 		return "", nil
 	}
-	return "it is not certain that the account can see them: it needs " + Grant(privilege, database, account, literal) +
+	return "the account may be unable to see them: it needs " + Grant(privilege, database, account, literal) +
 		", and no other grant that matches the name and lacks " + privilege, nil
 }
 

@@ -28,7 +28,7 @@ func (d *mysqlDialect) stamp(ctx context.Context, conn *sql.Conn, table string) 
 		return "", err
 	}
 	if !sum.Valid {
-		return "", fmt.Errorf("the server does not sum up table %q: is it damaged?", table)
+		return "", fmt.Errorf("the database server gives no checksum of table %q: is it damaged?", table)
 	}
 	if err := conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+d.Quote(table)).Scan(&rows); err != nil {
 		return "", err

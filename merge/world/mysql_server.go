@@ -43,14 +43,14 @@ func mysqlReadServer(ctx context.Context, conn *sql.Conn, b *builder) error {
 	}
 	switch {
 	case isOn(frozen):
-		b.Frozen = "its server accepts no writes (super_read_only is ON)"
+		b.Frozen = "its database server accepts no writes (super_read_only is ON)"
 	case strings.EqualFold(readOnly, noAdmin):
-		b.Frozen = "its server accepts no writes (read_only is " + noAdmin + ")"
+		b.Frozen = "its database server accepts no writes (read_only is " + noAdmin + ")"
 	case isOn(readOnly) && !slices.ContainsFunc(lines, writesAnyway):
 		if readOnly == "1" {
 			readOnly = "ON"
 		}
-		b.Frozen = "its server takes writes of administrators only (read_only is " + readOnly + ")"
+		b.Frozen = "its database server accepts writes of administrators only (read_only is " + readOnly + ")"
 	}
 	if err := mysqlReadReplica(ctx, conn, b); err != nil {
 		return err

@@ -209,7 +209,7 @@ func testTablesIntoInnoDB(t *testing.T) {
 	options := worldtest.OddAllowed
 	options.Check.Engine = rules.InnoDB
 	if p := worldtest.MustPlan(t, e.Fresh(t, "new"), all, options); !slices.Equal(p.New.Recounted, []string{"t15.id"}) {
-		t.Errorf("count through the whole table: %q", p.New.Recounted)
+		t.Errorf("numbered through the whole table: %q", p.New.Recounted)
 	}
 	worldtest.MergedAndBack(t, e, all, options)
 }
@@ -237,7 +237,7 @@ func TestPeriods(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n, name := range []string{"PRIMARY", "u"} {
-		if n >= len(p.Refusals) || p.Refusals[n].Table != fmt.Sprint("booked", n) || p.Refusals[n].Code != verdict.CodeUniqueCollision || !strings.Contains(p.Refusals[n].Reason, "index "+name+": it keeps periods from overlapping") {
+		if n >= len(p.Refusals) || p.Refusals[n].Table != fmt.Sprint("booked", n) || p.Refusals[n].Code != verdict.CodeUniqueCollision || !strings.Contains(p.Refusals[n].Reason, "index "+name+": it prevents overlapping periods") {
 			t.Errorf("refused for %v", p.Refusals)
 		}
 	}

@@ -56,7 +56,7 @@ func (s *Schema) Obstacles(ctx context.Context, into Database) ([]Obstacle, erro
 	}
 	if is := Text(format[0]); is != "dynamic" {
 		all = append(all, Obstacle{Object: "the server",
-			Why: "it has innodb_default_row_format=" + is + ", in which not every table can be made",
+			Why: "it has innodb_default_row_format=" + is + ", which does not allow every table",
 			Do:  "SET GLOBAL innodb_default_row_format = DYNAMIC; until apply is done", There: true})
 	}
 	on := &newServer{s, to, there.self}
@@ -70,8 +70,8 @@ func (s *Schema) Obstacles(ctx context.Context, into Database) ([]Obstacle, erro
 	for i := range s.Objects {
 		o := &s.Objects[i]
 		if database := s.mentions(o.SQL); database != "" {
-			all = append(all, Obstacle{Object: o.String(), Why: "it names the database " + printable.Text(database),
-				Do: "make it again without the name of a database"})
+			all = append(all, Obstacle{Object: o.String(), Why: "it contains the name of the database " + printable.Text(database),
+				Do: "create it again without the name of a database"})
 		}
 	}
 	accounts, err := on.definers(ctx)
@@ -145,7 +145,7 @@ func Running(ctx context.Context, on *Connection) (all []Obstacle, err error) {
 	}
 	for _, name := range names {
 		all = append(all, Obstacle{Object: (&Object{Kind: Event, Name: name}).String(),
-			Why: "it is enabled, and the server runs events also while the world is fenced",
+			Why: "it is enabled, and the database server runs events even while the world is fenced",
 			Do:  "SET GLOBAL event_scheduler = OFF; until the merge is done"})
 	}
 	return all, nil
@@ -225,12 +225,12 @@ func (s *newServer) definers(ctx context.Context) (all []Obstacle, err error) {
 			right = "SET_ANY_DEFINER"
 		}
 		if !rights[right] && !rights["ALL PRIVILEGES"] {
-			say("is another account, and this account cannot set it", grant(right))
+			say("is another account, which this account cannot set", grant(right))
 		}
 		n, err := s.to.Number(ctx, isAccount, false, user, host)
 		switch {
 		case sqldb.Says(err, sqldb.LacksARight):
-			say("may not exist: this account cannot read that", "GRANT SELECT ON mysql.* TO "+account(s.login)+";")
+			say("may not exist: this account cannot see that", "GRANT SELECT ON mysql.* TO "+account(s.login)+";")
 		case err != nil:
 			return nil, err
 		case n == 0:
@@ -240,14 +240,14 @@ func (s *newServer) definers(ctx context.Context) (all []Obstacle, err error) {
 			if n, err = s.to.Number(ctx, isSystemUser, false, user, host); err != nil && !sqldb.Says(err, sqldb.LacksARight) {
 				return nil, err
 			} else if n > 0 {
-				say("is a system user, and this account is none", grant("SYSTEM_USER"))
+				say("is a system user, but this account is not", grant("SYSTEM_USER"))
 			}
 		}
 	}
 	if n, err := s.to.Number(ctx, logsRoutines, false); err != nil {
 		return nil, err
 	} else if o := s.of(Function, Trigger); n == 1 && len(o) > 0 && !rights["SUPER"] && !rights["ALL PRIVILEGES"] {
-		all = append(all, Obstacle{Object: o[0].String(), Why: "with a binary log, the server lets only SUPER make functions and triggers",
+		all = append(all, Obstacle{Object: o[0].String(), Why: "with a binary log, the database server lets only SUPER create functions and triggers",
 			Do: "SET GLOBAL log_bin_trust_function_creators = 1; until apply is done"})
 	}
 	return all, nil

@@ -44,18 +44,18 @@ func TestObstacles(t *testing.T) {
 			{"CREATE VIEW broken AS SELECT * FROM gone", "view broken: it cannot be read: "},
 			{"CREATE TABLE t (a TEXT COLLATE NOCASE); CREATE INDEX i ON t (a); PRAGMA writable_schema = 1;" +
 				" UPDATE sqlite_schema SET sql = 'CREATE TABLE t (a TEXT COLLATE game)' WHERE name = 't'",
-				"table t: it cannot be made again: "},
+				"table t: it cannot be created again: "},
 		},
 		"common": {
 			{"CREATE DEFINER = `nobody`@`nowhere` FUNCTION f() RETURNS INT DETERMINISTIC RETURN 1",
 				"function f: its definer `nobody`@`nowhere` does not exist on the server"},
-			{"CREATE PROCEDURE p() SELECT * FROM {own}.player", "procedure p: it names the database {own}"},
-			{"CREATE PROCEDURE p() SELECT {other}.other.a FROM `{other}` . other", "procedure p: it names the database {other}"},
-			{"CREATE PROCEDURE p() BEGIN PREPARE s FROM 'DELETE FROM {other}.other'; EXECUTE s; END", "procedure p: it names the database {other}"},
-			{"CREATE VIEW v AS SELECT * FROM {other}.other", "view v: it names the database {other}"},
-			{"CREATE TRIGGER t AFTER INSERT ON player FOR EACH ROW DELETE FROM {other}.other", "trigger t of table player: it names the database {other}"},
-			{"CREATE EVENT e ON SCHEDULE EVERY 1 DAY DISABLE DO DELETE FROM {own}.player", "event e: it names the database {own}"},
-			{"CREATE TABLE t (a INT, CONSTRAINT there FOREIGN KEY (a) REFERENCES {other}.other (a))", "foreign key there of table t: it names the database {other}"},
+			{"CREATE PROCEDURE p() SELECT * FROM {own}.player", "procedure p: it contains the name of the database {own}"},
+			{"CREATE PROCEDURE p() SELECT {other}.other.a FROM `{other}` . other", "procedure p: it contains the name of the database {other}"},
+			{"CREATE PROCEDURE p() BEGIN PREPARE s FROM 'DELETE FROM {other}.other'; EXECUTE s; END", "procedure p: it contains the name of the database {other}"},
+			{"CREATE VIEW v AS SELECT * FROM {other}.other", "view v: it contains the name of the database {other}"},
+			{"CREATE TRIGGER t AFTER INSERT ON player FOR EACH ROW DELETE FROM {other}.other", "trigger t of table player: it contains the name of the database {other}"},
+			{"CREATE EVENT e ON SCHEDULE EVERY 1 DAY DISABLE DO DELETE FROM {own}.player", "event e: it contains the name of the database {own}"},
+			{"CREATE TABLE t (a INT, CONSTRAINT there FOREIGN KEY (a) REFERENCES {other}.other (a))", "foreign key there of table t: it contains the name of the database {other}"},
 			{"CREATE TABLE t (a INT PRIMARY KEY) ENGINE=MERGE", `table t: its engine "mrg_myisam" keeps no rows`},
 			{"CREATE VIEW broken AS SELECT * FROM gone", "view broken: it cannot be read: "},
 		},
@@ -108,7 +108,7 @@ func TestRights(t *testing.T) {
 		}
 	}
 	got = strings.Join(obstacles(t, d, few), "\n")
-	for _, want := range []string{"is another account, and this account cannot set it. To do: GRANT SET", "may not exist: this account cannot read that. To do: GRANT SELECT ON mysql.*"} {
+	for _, want := range []string{"is another account, which this account cannot set. To do: GRANT SET", "may not exist: this account cannot see that. To do: GRANT SELECT ON mysql.*"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("want %q, got %q", want, got)
 		}

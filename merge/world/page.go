@@ -98,7 +98,7 @@ func (e *NullKeyError) Error() string {
 		return fmt.Sprintf("a row has the number 0 in the column %q of its key: its value was not in the list of the ENUM when it was written; "+
 			"find such rows with %s = 0, and give them a value of %q or remove them", e.column, e.column, e.enum.Members)
 	}
-	return fmt.Sprintf("a row has NULL in the column %q of its key, so it cannot be told from others; "+
+	return fmt.Sprintf("a row has NULL in the column %q of its key, so it is not distinct from others; "+
 		"find such rows with %s IS NULL, and give them a value or remove them", e.column, e.column)
 }
 

@@ -19,7 +19,7 @@ func TestRoomForTheNewDatabase(t *testing.T) {
 			known bool
 			want  string
 		}{
-			"too small": {2000, true, `database "new": its disk has 2.0 KiB left, and it takes about `},
+			"too small": {2000, true, `database "new": its disk has 2.0 KiB left, but it takes about `},
 			"there is":  {1 << 40, true, ""},
 			"unknown":   {0, false, ""},
 		} {

@@ -168,7 +168,7 @@ func (s *Schema) differences(made *Schema, some func(*Object) bool) (all []strin
 		}
 		is := made.find(o)
 		if is == nil {
-			all = append(all, o.String()+": there, not here")
+			all = append(all, o.String()+": only there")
 			continue
 		}
 		say := func(what, there, here string) {
@@ -187,7 +187,7 @@ func (s *Schema) differences(made *Schema, some func(*Object) bool) (all []strin
 	}
 	for i := range made.Objects {
 		if o := &made.Objects[i]; some(o) && s.find(o) == nil {
-			all = append(all, o.String()+": here, not there")
+			all = append(all, o.String()+": only here")
 		}
 	}
 	if len(all) == 0 {

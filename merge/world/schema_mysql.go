@@ -52,13 +52,13 @@ func (s *reader) readMySQL(ctx context.Context) error {
 			case o.ours():
 				return true, nil
 			case note == "over":
-				s.cannot(&o, "its last time has passed: a server does not make it", "DROP EVENT "+quote(o.Name)+";")
+				s.cannot(&o, "its last time has passed: a database server does not create it", "DROP EVENT "+quote(o.Name)+";")
 			case note == "SYSTEM VERSIONED":
-				s.cannot(&o, "it is system-versioned: its history cannot be written again",
+				s.cannot(&o, "it is system-versioned: its history cannot be copied",
 					"ALTER TABLE "+quote(o.Name)+" DROP SYSTEM VERSIONING;")
 			case query == mysqlTableObjects && !slices.Contains(ownRows, note):
 				s.cannot(&o, fmt.Sprintf("its engine %q keeps no rows in this database", note),
-					"drop it, and make it again after the merge")
+					"drop it, and create it again after the merge")
 			}
 			all = append(all, o)
 			return true, nil
@@ -72,7 +72,7 @@ func (s *reader) readMySQL(ctx context.Context) error {
 		return err
 	}
 	for _, name := range libraries {
-		s.cannot(&Object{Kind: "library", Name: name}, "it is not copied", "drop it, and make it again after the merge")
+		s.cannot(&Object{Kind: "library", Name: name}, "it is not copied", "drop it, and create it again after the merge")
 	}
 	return s.readObjects(ctx, all)
 }

@@ -40,7 +40,7 @@ func (s *reader) readSQLite(ctx context.Context) error {
 		}
 		if Text(row[4]) == "virtual" {
 			s.cannot(&o, "it is a virtual table, whose rows are kept in tables of its own",
-				"drop it, and make and fill it again after the merge")
+				"drop it, and create and fill it again after the merge")
 		}
 		return true, nil
 	})
@@ -92,14 +92,14 @@ func withoutPath(err error) error {
 // mayMake says why a file that is not there, or is empty, cannot be made.
 func mayMake(path string) error {
 	if dir, err := os.Stat(filepath.Dir(path)); err != nil || !dir.IsDir() {
-		return fmt.Errorf("there is no directory %q: make it first", shown(filepath.Dir(path)))
+		return fmt.Errorf("there is no directory %q: create it first", shown(filepath.Dir(path)))
 	}
 	is, err := os.Stat(path)
 	if link, _ := os.Lstat(path); err != nil && link != nil {
-		return fmt.Errorf("%q is a link to what is not there: name the file itself", shown(filepath.Base(path)))
+		return fmt.Errorf("%q is a link to a missing file: give the file itself", shown(filepath.Base(path)))
 	}
 	if err == nil && !is.Mode().IsRegular() {
-		return fmt.Errorf("%q is no file: name one that is not there", shown(filepath.Base(path)))
+		return fmt.Errorf("%q is not a file: give one that does not exist", shown(filepath.Base(path)))
 	}
 	if err == nil { // it may have two names
 		if _, err := sqldb.NewConnector(string(sqldb.SQLite)+":"+path, sqldb.ReadWrite); err != nil {
@@ -108,7 +108,7 @@ func mayMake(path string) error {
 	}
 	for _, suffix := range []string{"-wal", "-shm", "-journal"} {
 		if _, err := os.Lstat(path + suffix); !os.IsNotExist(err) {
-			return fmt.Errorf("%q is beside it and belongs to another database: move it away", shown(filepath.Base(path)+suffix))
+			return fmt.Errorf("%q belongs to another database and has its name: move it away", shown(filepath.Base(path)+suffix))
 		}
 	}
 	return nil
@@ -223,8 +223,8 @@ func (s *Schema) tryFile(ctx context.Context) (all []Obstacle, err error) {
 	for i := range s.Objects {
 		o := &s.Objects[i]
 		if _, err := to.Exec(ctx, "create", o.SQL, false); sqldb.Says(err, sqldb.Refused) {
-			all = append(all, Obstacle{Object: o.String(), Why: "it cannot be made again: " + err.Error(),
-				Do: "make it in a form that needs nothing of the game's program"})
+			all = append(all, Obstacle{Object: o.String(), Why: "it cannot be created again: " + err.Error(),
+				Do: "create it without functions or collations of the game's program"})
 		} else if err != nil {
 			return nil, err
 		}

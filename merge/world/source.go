@@ -61,7 +61,7 @@ type Options struct {
 	Pause func(ctx context.Context) error
 }
 
-var errBusy = errors.New("sqlsource: called while a Scan is open: a source answers one question at a time")
+var errBusy = errors.New("sqlsource: called while a Scan is open: a source answers one query at a time")
 
 // Open connects to the database that dsn names, in the forms that
 // [store.OpenReadOnly] takes, and opens the snapshot. The caller closes it.
@@ -82,7 +82,7 @@ func Open(ctx context.Context, name, dsn string) (*Source, error) {
 // OpenWith is [Open] with options.
 func OpenWith(ctx context.Context, name, dsn string, options Options) (*Source, error) {
 	if dialect, _, err := sqldb.SplitDSN(dsn); err == nil && dialect == sqldb.PostgreSQL {
-		return nil, errors.New("checks and merges are of MariaDB, MySQL and SQLite: how worlds on PostgreSQL are checked and merged is in docs/postgresql.md")
+		return nil, errors.New("checks and merges work on MariaDB, MySQL and SQLite: for worlds on PostgreSQL see docs/postgresql.md")
 	}
 	db, err := sqldb.Dial(ctx, dsn, sqldb.ReadOnly)
 	if err != nil {

@@ -44,7 +44,7 @@ func (d sqliteDialect) sorted(_ context.Context, _ *sql.Conn, c *column, collati
 	case text:
 		encode := sqliteText(collation)
 		if encode == nil {
-			return reading{}, unsupported(c, "the collation %s is not one of SQLite's own", collation)
+			return reading{}, unsupported(c, "the collation %s is not built into SQLite", collation)
 		}
 		return reading{expr: d.ref(c), order: d.ref(c) + " COLLATE " + collation, encode: encode}, nil
 	default:

@@ -86,7 +86,7 @@ func (d sqliteDialect) readTables(ctx context.Context, conn *sql.Conn, b *builde
 		case "view":
 			b.view(name)
 		default:
-			b.skip(name, kind+" table: what it holds is kept elsewhere")
+			b.skip(name, kind+" table: its contents are stored elsewhere")
 		}
 	}, &name, &kind, &withoutRowid)
 	for _, name := range numbered {
@@ -174,7 +174,7 @@ func (d sqliteDialect) readCollations(ctx context.Context, conn *sql.Conn, b *bu
 			case err != nil:
 				return err
 			case c.Collation == "":
-				return fmt.Errorf("table %q, column %q: SQLite does not tell its collation", t.name, c.Name)
+				return fmt.Errorf("table %q, column %q: SQLite does not report its collation", t.name, c.Name)
 			}
 			if c.kind == anything {
 				if c.Collation != "BINARY" {
@@ -206,7 +206,7 @@ func (d sqliteDialect) readIndexes(ctx context.Context, conn *sql.Conn, b *build
 		case c.kind == text && !strings.EqualFold(c.Collation, collation):
 			unclear = fmt.Sprintf("it compares %s under %s, the column under %s", name, collation, c.Collation)
 		case c.kind == anything && !strings.EqualFold(collation, "BINARY"):
-			unclear = fmt.Sprintf("it compares %s under %s, which is not done here for values of any kind", name, collation)
+			unclear = fmt.Sprintf("it compares %s under %s, which is not supported for values of any type", name, collation)
 		}
 		if origin == "pk" {
 			keyed[table] = true

@@ -98,7 +98,7 @@ func (s surroundings) on(act func(*night, context.Context) error) cliv3.ActionFu
 func (s surroundings) onWhole(act func(*night, context.Context) error) cliv3.ActionFunc {
 	return func(ctx context.Context, cmd *cliv3.Command) error {
 		if cmd.NArg() > 1 {
-			return cli.Usage("%s is about the whole campaign: want no merge", cmd.Name)
+			return cli.Usage("%s applies to the whole campaign: want no merge", cmd.Name)
 		}
 		return s.on(act)(ctx, cmd)
 	}

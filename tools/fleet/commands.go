@@ -66,7 +66,7 @@ func (s surroundings) works(
 			case all && len(n.merges) > 0:
 				return cli.Usage("-all and %q are both given: want one of them", n.merges[0])
 			case !all && len(n.merges) == 0:
-				return cli.Usage("no merge given: want the first worlds of those to undo, or -all")
+				return cli.Usage("no merge given: want the first worlds of the merges to undo, or -all")
 			}
 			unknown, err := n.book.LaterMerges(ctx, n.merges)
 			if err != nil {
@@ -134,7 +134,7 @@ func (n *night) failed(err error) error {
 		return err
 	}
 	if held, ok := errors.AsType[*campaign.HeldError](err); ok {
-		return cli.WithHint(held, "How far it is: "+n.command("status"))
+		return cli.WithHint(held, "To see its progress: "+n.command("status"))
 	}
 	return err
 }
@@ -176,13 +176,13 @@ func (s surroundings) wishes(wish func(*campaign.Book, context.Context) error, s
 
 func (n *night) skip(ctx context.Context) error {
 	if len(n.merges) == 0 {
-		return cli.Usage("no merge given: want the first worlds of those to leave out")
+		return cli.Usage("no merge given: want the first worlds of the merges to leave out")
 	}
 	for _, t := range n.merges {
 		if err := n.book.Skip(ctx, t); err != nil {
 			return err
 		}
-		fmt.Fprintln(n.cmd.Root().Writer, n.book.File()+": the merge "+printable.Text(t)+" is left out; to carry it out after all: "+n.command("apply", t))
+		fmt.Fprintln(n.cmd.Root().Writer, n.book.File()+": the merge "+printable.Text(t)+" is left out; to include it again: "+n.command("apply", t))
 	}
 	return nil
 }

@@ -23,8 +23,8 @@ func explained(do cliv3.ActionFunc) cliv3.ActionFunc {
 		state := printable.Quoted(damaged.State)
 		moved := "mv " + state + " " + printable.Quoted(damaged.State+".damaged")
 		moved += " && rm -f " + printable.Quoted(damaged.State+"-wal") + " " + printable.Quoted(damaged.State+"-shm") // SQLite would read these with another file
-		return cli.WithHint(err, fmt.Sprintf("It is only a log: the plans and the databases know the merges. Move it away, and find the merges that have begun: %s && %s\n"+
-			"Then %s completes them. A pause, measured times and the events are lost. Merges that were skipped or undone are planned again: skip them again.",
+		return cli.WithHint(err, fmt.Sprintf("It is only a log: the plans and databases record the merges. Move it away, and find the merges that have begun: %s && %s\n"+
+			"Then %s completes them. Lost are: a pause, measured times and events. Merges that were skipped or undone are planned again: skip them again.",
 			moved, commandOf(cmd, "plan", damaged.Campaign), commandOf(cmd, "apply", damaged.Campaign)))
 	}
 }

@@ -129,7 +129,7 @@ func readInventory(flag, file string) (*inventory.Inventory, error) {
 		return nil, fmt.Errorf("-%s: %s is not an inventory: want a file that fleet inventory wrote with -json", flag, file)
 	}
 	if inv.Version != inventory.Version {
-		return nil, fmt.Errorf("-%s: %s is an inventory of version %d: this program reads version %d", flag, file, inv.Version, inventory.Version)
+		return nil, fmt.Errorf("-%s: %s is an inventory of version %d, but this program reads version %d", flag, file, inv.Version, inventory.Version)
 	}
 	return inv, nil
 }

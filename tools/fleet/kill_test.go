@@ -247,7 +247,7 @@ func TestTwoProcesses(t *testing.T) {
 		}
 	}
 	said := ends(t, fleetIn(dir, "apply", "night.toml"), cli.Incomplete)
-	if want := fmt.Sprintf("campaign night.toml: process %d on ", first.Process.Pid); !strings.Contains(said, want) || !strings.Contains(said, "How far it is: fleet status night.toml") {
+	if want := fmt.Sprintf("campaign night.toml: process %d on ", first.Process.Pid); !strings.Contains(said, want) || !strings.Contains(said, "To see its progress: fleet status night.toml") {
 		t.Errorf("got %s", said)
 	}
 	if said := ends(t, fleetIn(dir, "status", "night.toml"), cli.Stopped); !strings.Contains(said, "PAUSED  night: paused by the operator") || !strings.Contains(said, "0 of 1 merge verified") {

@@ -102,7 +102,7 @@ func (n *night) openPage(ctx context.Context, address string) (*livePage, error)
 	say.Say(line, "address", l.Addr().String())
 	if o.Private {
 		say.Say("other machines can reach this address: the page asks for the token in " + printable.Text(cmd.String("token-file")) +
-			" as a password. It is not encrypted: use it in a network that you trust, or behind a proxy with TLS")
+			" as a password. It is not encrypted: use it on a network that you trust, or behind a proxy with TLS")
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	p := &livePage{cancel: cancel, ended: make(chan struct{})}
@@ -142,9 +142,9 @@ func tokenOf(say *cli.Log, file string, private, control bool) (string, error) {
 	switch {
 	case file != "":
 	case control:
-		return "", cli.Usage("-control needs -token-file FILE: every holder of the token may pause, resume and skip. A missing file is made")
+		return "", cli.Usage("-control needs -token-file FILE: everyone with the token can pause, resume and skip. A missing file is created")
 	case private:
-		return "", cli.Usage("-http: other machines can reach this address, so the page needs -token-file FILE. A missing file is made")
+		return "", cli.Usage("-http: other machines can reach this address, so the page needs -token-file FILE. A missing file is created")
 	default:
 		return "", nil
 	}
@@ -155,7 +155,7 @@ func tokenOf(say *cli.Log, file string, private, control bool) (string, error) {
 		if err := errors.Join(err, f.Close()); err != nil {
 			return "", fmt.Errorf("-token-file: %w", err)
 		}
-		say.Say("made a token: it is in " + printable.Text(file))
+		say.Say("created a token in " + printable.Text(file))
 		return token, nil
 	}
 	if !errors.Is(err, fs.ErrExist) {
@@ -167,13 +167,13 @@ func tokenOf(say *cli.Log, file string, private, control bool) (string, error) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return "", errors.Join(err, fmt.Errorf("-token-file: others may read %s: chmod 600 %s", printable.Text(file), printable.Quoted(file)))
+		return "", errors.Join(err, fmt.Errorf("-token-file: other users can read %s: chmod 600 %s", printable.Text(file), printable.Quoted(file)))
 	}
 	lines := bufio.NewScanner(f)
 	lines.Scan()
 	token := strings.TrimSpace(lines.Text())
 	if len(token) < shortest || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", fmt.Errorf("-token-file: the first line of %s is not a token: want at least %d letters and digits; to make a token, name a file that does not exist", printable.Text(file), shortest)
+		return "", fmt.Errorf("-token-file: the first line of %s is not a token: want at least %d letters and digits; to create a token, give a file that does not exist", printable.Text(file), shortest)
 	}
 	return token, lines.Err()
 }

@@ -50,7 +50,7 @@ func (s surroundings) suggest(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	if wishes.Players == 0 && wishes.Most == 0 {
-		return cli.Usage("neither -players nor -most is given: want how many players a merged world is to have, or how many worlds may become one")
+		return cli.Usage("neither -players nor -most is given: want how many players a merged world should have, or how many worlds may become one")
 	}
 	config := databases.NewConfig(cmd.String("config"), s.env)
 	who, err := config.Fleet(cmd)
@@ -70,7 +70,7 @@ func (s surroundings) suggest(ctx context.Context, cmd *cliv3.Command) error {
 	var inv *inventory.Inventory
 	if name := cmd.String("inventory"); name != "" {
 		if cmd.Args().Present() || cmd.Bool("all") {
-			return cli.Usage("-inventory and worlds are both given: the worlds are those of the inventory")
+			return cli.Usage("-inventory and worlds are both given: -inventory already gives the worlds")
 		}
 		if inv, err = readInventory("inventory", name); err != nil {
 			return err
@@ -116,7 +116,7 @@ func (s surroundings) suggest(ctx context.Context, cmd *cliv3.Command) error {
 	} else {
 		err = suggestion.WriteText(out, cli.ScreenOf(cmd, s.stdout, s.env).Width)
 		if file := cmd.String("o"); err == nil && file != "" && len(suggestion.Merges) > 0 {
-			_, err = fmt.Fprintf(out, "\nRead %s, and choose among the lines that are commented out. Then: %s\n", printable.Text(file), commandOf(cmd, "plan", file))
+			_, err = fmt.Fprintf(out, "\nRead %s and uncomment the lines that you want. Then: %s\n", printable.Text(file), commandOf(cmd, "plan", file))
 		}
 	}
 	if err == nil && len(suggestion.Merges) == 0 {

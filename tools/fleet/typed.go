@@ -59,8 +59,8 @@ func commandWith(cmd *cliv3.Command, name, file string, take func(flag string) b
 func (n *night) secrets(lines string) (notes []string) {
 	for flag, variable := range secretly {
 		if now, _ := n.env(variable[1:]); strings.Contains(lines, `"`+variable+`"`) && now != n.cmd.String(flag) {
-			notes = append(notes, variable+" stands for the DSN of -"+flag+", which has a password: set that variable before you paste a command"+
-				", or name the registry in config.toml ([registry] with dsn_env).")
+			notes = append(notes, variable+" stands for the DSN of -"+flag+", which contains a password: set that variable before you paste a command"+
+				", or put the registry into config.toml ([registry] with dsn_env).")
 		}
 	}
 	return notes

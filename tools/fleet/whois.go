@@ -30,7 +30,7 @@ func (n *night) whois(ctx context.Context) error {
 	var who campaign.Who
 	switch {
 	case name == "" && !cmd.Bool("json"):
-		return cli.Usage("no file given: want -csv FILE, -csv - for the output, or -json")
+		return cli.Usage("no file given: want -csv FILE, -csv - for standard output, or -json")
 	case name != "" && cmd.Bool("json"):
 		return cli.Usage("-csv and -json are both given: want one of them")
 	case names != "":

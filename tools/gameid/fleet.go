@@ -185,7 +185,7 @@ func claimArguments(cmd *ucli.Command) (server gameid.ServerID, err error) {
 		return 0, err
 	}
 	if cmd.String("name") == "" {
-		return 0, cli.Usage("no name given: want -name and what people call the server")
+		return 0, cli.Usage("no name given: want -name and a name of the server for people")
 	}
 	if cmd.IsSet("server") && cmd.IsSet("servers") {
 		return 0, cli.Usage("-server and -servers are both given: want one of them")
@@ -357,7 +357,7 @@ func rebindServer(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 	if err := w.fleet.Rebind(ctx, w.server, cmd.String("world"), w.note); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(cmd.Root().Writer, "Server %s belongs to the world %s now; before, to %s.\n", w.server, cmd.String("world"), shown(before.World))
+	_, err = fmt.Fprintf(cmd.Root().Writer, "Server %s now belongs to the world %s; before, it belonged to %s.\n", w.server, cmd.String("world"), shown(before.World))
 	return err
 }
 
@@ -369,7 +369,7 @@ func rebindArguments(cmd *ucli.Command) (gameid.ServerID, error) {
 	case cmd.String("world") == "":
 		return 0, cli.Usage("no world given: want -world and its identity, 32 hexadecimal digits")
 	case cmd.String("reason") == "":
-		return 0, cli.Usage("no reason given: want -reason and why the server is given to another world")
+		return 0, cli.Usage("no reason given: want -reason and why the server number goes to another world")
 	}
 	return server, nil
 }

@@ -64,7 +64,7 @@ Examples:
 				return printIDs(cmd.Root().Writer, ids, cmd.Bool("json"))
 			}
 			if len(ids) > 0 {
-				return cli.Usage("IDs and integer keys are inspected apart")
+				return cli.Usage("give IDs and integer keys in separate commands")
 			}
 			return printKeys(cmd.Root().Writer, keys, cmd.Bool("json"))
 		},

@@ -43,14 +43,14 @@ Examples:
 				out := cmd.Root().Writer
 				switch {
 				case own.Fleet == "":
-					_, err = fmt.Fprintf(out, "Server %s is bound in no fleet registry.\n", w.server)
+					_, err = fmt.Fprintf(out, "Server %s is not bound in a fleet registry.\n", w.server)
 				case !w.apply:
 					_, err = fmt.Fprintf(out, "Server %s is bound in the fleet registry of the identity %s. Nothing was changed: -apply removes that binding.\n", w.server, own.Fleet)
 				default:
 					if err := w.registry.Leave(ctx, w.server); err != nil {
 						return err
 					}
-					_, err = fmt.Fprintf(out, "Server %s has left the fleet registry of the identity %s. There it stays bound to this world.\n", w.server, own.Fleet)
+					_, err = fmt.Fprintf(out, "Server %s has left the fleet registry of the identity %s, which still has it bound to this world.\n", w.server, own.Fleet)
 				}
 				return err
 			})

@@ -47,7 +47,7 @@ Examples:
 			if n < 1 {
 				return cli.Usage("-n is %d: want 1 or more", n)
 			}
-			cli.LogOf(cmd).Say("these IDs are for tests; they are reserved nowhere: do not store them")
+			cli.LogOf(cmd).Say("these IDs are for tests only and not reserved: do not store them")
 			return mint(ctx, cmd.Root().Writer, server, n, cmd.Bool("json"))
 		},
 	}

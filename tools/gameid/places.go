@@ -124,7 +124,7 @@ func forgetPlace(ctx context.Context, cmd *ucli.Command, w fleetWork) error {
 	if err := w.fleet.ForgetPlace(ctx, world); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(cmd.Root().Writer, "The place of %s is forgotten.\n", shown(world))
+	_, err := fmt.Fprintf(cmd.Root().Writer, "The place of %s was deleted.\n", shown(world))
 	return err
 }
 

@@ -88,7 +88,7 @@ Examples:
 				if err != nil && w.apply {
 					return err
 				} else if err != nil {
-					fact(out, "row", "whether a transaction keeps it locked is not known: %v", err)
+					fact(out, "row", "whether a transaction keeps it locked is unknown: %v", err)
 				}
 				if fence, fenced := leases.Fence(); fenced && locked == "" {
 					return releaseFence(ctx, out, w, fence, cmd.String("fence"))
@@ -102,10 +102,10 @@ Examples:
 				case cmd.IsSet("fence"):
 					return fmt.Errorf("server %s is not fenced: leave -fence out", w.server)
 				case !leases.Held():
-					_, err = fmt.Fprintln(out, "No process has the lease: it does not prevent the server from starting.")
+					_, err = fmt.Fprintln(out, "No process has the lease, so it does not prevent the server from starting.")
 					return err
 				case !w.apply:
-					_, err = fmt.Fprintln(out, "Nothing was changed. If that process has certainly ended, -apply -reason TEXT ends the lease; or wait until it has run out.")
+					_, err = fmt.Fprintln(out, "Nothing was changed. If that process has certainly ended, -apply -reason TEXT ends the lease; or wait until the lease runs out.")
 					return err
 				}
 				cli.LogOf(cmd).Sayf("watching for %s whether the process renews its lease", watch)
@@ -125,11 +125,11 @@ func releaseFence(ctx context.Context, out io.Writer, w world, fence worldregist
 	case merge != "" && merge != fence.Merge:
 		return fmt.Errorf("-fence is %q: server %s is fenced by the merge %q", merge, w.server, fence.Merge)
 	case !w.apply && fence.Here:
-		_, err := fmt.Fprint(out, "Nothing was changed. \"servermerge apply PLAN\" resumes the merge, and \"servermerge undo PLAN\" takes it back: both lift the fence.\n"+
+		_, err := fmt.Fprint(out, "Nothing was changed. \"servermerge apply PLAN\" resumes the merge, and \"servermerge undo PLAN\" undoes it: both lift the fence.\n"+
 			"If the plan of that merge is lost permanently, or this database was restored, see -fence in -h.\n")
 		return err
 	case !w.apply:
-		_, err := fmt.Fprintf(out, "Nothing was changed. The world continues in %s: \"servermerge undo\" takes the merge back and lifts the fence.\n"+
+		_, err := fmt.Fprintf(out, "Nothing was changed. The world continues in %s: \"servermerge undo\" undoes the merge and lifts the fence.\n"+
 			"If the new database of that merge is lost permanently, see -fence in -h.\n", shown(fence.Into))
 		return err
 	case merge == "":

@@ -104,7 +104,7 @@ func raiseMark(ctx context.Context, out io.Writer, w world, to time.Time, option
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "The mark of server %s is %s: its IDs begin after that.\n", w.server, mark(raised))
+	_, err = fmt.Fprintf(out, "The mark of server %s is %s: its next IDs come after that time.\n", w.server, mark(raised))
 	return err
 }
 
@@ -150,7 +150,7 @@ func printPlan(w io.Writer, p *fleet.MarkPlan, applied bool) error {
 		fmt.Fprintf(w, "The mark was lowered to %s.\n", lowered)
 	case p.Useful():
 		fmt.Fprintf(w, "The mark can be lowered to %s. Nothing was changed: -apply -reason TEXT does it.\n", lowered)
-		fmt.Fprintln(w, "IDs that were issued with later times, and are not in these tables any more, could then be issued again: see -h.")
+		fmt.Fprintln(w, "IDs with later times that are no longer in these tables could then be issued again: see -h.")
 	}
 	if p.Enough() {
 		return nil
@@ -165,12 +165,12 @@ Otherwise, the choices are:`)
 	}
 	fmt.Fprintf(w, "  - wait until %s;\n", printable.Time(limit))
 	if at := gameid.TimeOf(p.Lowered); at.Sub(p.Now) < math.MaxInt64 { // the longest that the flag takes is 292 years
-		fmt.Fprintf(w, "  - start the game server with a -max-clock-skew of %s or more: all its IDs then carry times from %s on;\n", span(p.Now, at), lowered)
+		fmt.Fprintf(w, "  - start the game server with a -max-clock-skew of %s or more: all its IDs then have times from %s on;\n", span(p.Now, at), lowered)
 	}
 	if largest.Late > 0 {
 		fmt.Fprintln(w, "  - delete those rows, or give them other IDs together with everything that refers to them; then run this command again;")
 	}
-	fmt.Fprintln(w, `  - claim a new server for the world ("gameid servers claim"): the rows keep their IDs, and new ones get good times.`)
+	fmt.Fprintln(w, `  - claim a new server for the world ("gameid servers claim"): the rows keep their IDs, and new ones get correct times.`)
 	return cli.Conflicts
 }
 

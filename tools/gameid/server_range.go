@@ -17,11 +17,11 @@ func parseServerRange(text string) (n store.ServerRange, err error) {
 	problem := ""
 	switch {
 	case !ranged || errs[0] != nil || errs[1] != nil:
-		problem = "is no range of servers"
+		problem = "is not a range of servers"
 	case n.First > n.Last:
 		problem = "ends before it begins"
 	default:
 		return n, nil
 	}
-	return n, fmt.Errorf(`%.40q %s: want two numbers from 1 to %d with a hyphen between them, the smaller first, such as "40-59"`, text, problem, gameid.MaxServer)
+	return n, fmt.Errorf(`%.40q %s: want two numbers from 1 to %d, the smaller first, with a hyphen between them, such as "40-59"`, text, problem, gameid.MaxServer)
 }

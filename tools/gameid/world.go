@@ -44,7 +44,7 @@ func withWorld(ctx context.Context, cmd *ucli.Command, env cli.Env, f func(world
 		return err
 	}
 	if w.apply && reasons && w.note.Why == "" {
-		return cli.Usage("no reason given: want -reason and what had happened")
+		return cli.Usage("no reason given: want -reason and what happened")
 	}
 	config := databases.NewConfig(cmd.String("config"), env)
 	dsn, err := config.DSN(arg)

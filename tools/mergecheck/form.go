@@ -39,7 +39,7 @@ func checkForm(cmd *cliv3.Command, env cli.Env, out io.Writer) error {
 	}
 	count := func(n int, one, many string) string { return printable.Count(int64(n), one, many) }
 	files := cmd.StringSlice("rules")
-	fmt.Fprintf(out, "%s: written right: %s, %s of other columns, %s of keys.\n", strings.Join(slice.Map(files, printable.Text), ", "),
+	fmt.Fprintf(out, "%s: no mistakes: %s, %s of other columns, %s of keys.\n", strings.Join(slice.Map(files, printable.Text), ", "),
 		count(references, "reference", "references"), count(columns, "pattern", "patterns"), count(spaces, "space", "spaces"))
 	fmt.Fprintf(out, "To check them against the databases: mergecheck -rules %s WORLD WORLD\n", strings.Join(slice.Map(files, printable.Text), " -rules "))
 	return nil

@@ -19,21 +19,21 @@ in config.toml. The first keeps its keys and names, and gives the schema:
 What is checked:
 
   -rules FILE       what columns are, and which keys get new values. [merge]
-                    rules = ["FILE"] in config.toml names it once for all
-                    commands. Of several files a later one counts first. It may
-                    name commands to run, to find keys in cells: format =
+                    rules = ["FILE"] in config.toml sets it once for all
+                    commands. A later file has precedence over earlier ones. It
+                    may have commands that find keys in cells: format =
                     "exec ..."; all formats: mergecheck -h formats. Without a
-                    WORLD, say only whether the file is written right
-  -propose          look for declarations to make: columns that seem to be
+                    WORLD, only check the file for mistakes
+  -propose          propose declarations: columns that seem to be
                     unique or to refer to others. It judges the merge with new
                     values for keys of AUTO_INCREMENT that several worlds have
   -explain TABLE.COLUMN
-                    what the rules say of one column and why, what it seems
-                    to be, and what its values are; without a verdict
-  -propose -o FILE  write what every column seems to be as a file of rules, for
+                    what the rules say about a column and why, what it seems
+                    to be, and its values; without a verdict
+  -propose -o FILE  write what every column seems to be as a rules file, for
                     -rules FILE: first what you must decide; never overwrites
 
-What the results count:
+Which results count:
 
   -allow CODE       findings of CODE do not change the verdict, and are shown as
                     allowed, with their number; several: -allow CODE,CODE.
@@ -41,7 +41,7 @@ What the results count:
   -allow CODE:TABLE, -allow CODE:TABLE.COLUMN
                     only there: 'table-skipped:log_*', column-opaque:mail.body,
                     'schema-default:bags.slot{0..18}'
-  -codes            print all codes and what they mean, and do nothing else
+  -codes            only print all codes and what they mean
 
 What is printed:
 
@@ -51,10 +51,10 @@ What is printed:
 How the databases are read (more: mergecheck -h databases):
 
   -config FILE      with [[source]], [check], [merge] (default "config.toml")
-  -max-load N       rest while a server runs more than N threads
+  -max-load N       rest while a database server runs more than N threads
   -pause DURATION   rest before every batch of rows, such as 20ms
 
-Each check ends as PASS, FAIL or NOT VERIFIED; a check that was not complete
+Each check ends as PASS, FAIL or NOT VERIFIED; an incomplete check
 never passes. Exit codes:
 
   0   PASS: everything was checked, and the databases can be merged

@@ -68,7 +68,7 @@ func checkAndPrint(ctx context.Context, s settings, out io.Writer, log *cli.Log,
 	written, err := cli.NewFirstFile("o", s.rules)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return cli.Usage("-o: %s exists already, and may have been edited: want another name", s.rules)
+		return cli.Usage("-o: %s already exists and may have been edited: want another name", s.rules)
 	case err != nil:
 		return err
 	}
@@ -98,7 +98,7 @@ func checkAndPrint(ctx context.Context, s settings, out io.Writer, log *cli.Log,
 			return err
 		}
 		if !s.json {
-			fmt.Fprintf(out, "\nWritten: %s. Read it from the top, then run mergecheck again with -rules %[1]s\n", s.rules)
+			fmt.Fprintf(out, "\nWrote %s. Read it from the top, then run mergecheck again with -rules %[1]s\n", s.rules)
 		}
 	}
 	return cli.Code(c.Report.ExitCode())

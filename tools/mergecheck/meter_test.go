@@ -49,7 +49,7 @@ func TestMeter(t *testing.T) {
 	p.display = cli.NewDisplay(nil, false, p.names, p.text, func() {})
 	defer p.display.Stop()
 	p.judges("s1", "level < 30", 65*time.Second)
-	if _, _, line := p.line(start); p.text(0) != "the server of s1 has evaluated for 1m5s: level < 30" || !strings.Contains(line, p.text(0)) {
+	if _, _, line := p.line(start); p.text(0) != "the database server of s1 has been evaluating for 1m5s: level < 30" || !strings.Contains(line, p.text(0)) {
 		t.Errorf("got %q and %q", p.text(0), line)
 	}
 	if m.report(rules.Progress{Code: "key-collision", Table: "items"}, start); m.judging != "" {

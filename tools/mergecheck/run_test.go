@@ -197,7 +197,7 @@ func TestProposals(t *testing.T) {
 		t.Error("nothing was checked")
 	}
 	again := append([]string{"-propose", "-o", written}, args...)
-	if r := mergecheck(t.Context(), again...); r.code != cli.Incomplete || !strings.Contains(r.stderr, "rules.toml exists already, and may have been edited: want another name") {
+	if r := mergecheck(t.Context(), again...); r.code != cli.Incomplete || !strings.Contains(r.stderr, "rules.toml already exists and may have been edited: want another name") {
 		t.Errorf("exit code %d, %q", r.code, r.stderr)
 	}
 }

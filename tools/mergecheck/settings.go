@@ -96,7 +96,7 @@ func checkFlags(cmd *cliv3.Command) error {
 	}
 	for _, other := range []string{"propose", "html", "codes"} {
 		if cmd.IsSet("explain") && cmd.IsSet(other) {
-			return cli.Usage("-explain and -%s do not go together", other)
+			return cli.Usage("-explain and -%s cannot be combined", other)
 		}
 	}
 	return nil

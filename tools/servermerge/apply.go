@@ -54,7 +54,7 @@ func announceApply(ctx context.Context, log *cli.Log, j *job, try bool) (began *
 	}
 	log.Say(report.Merging(p)+": "+report.Amount(p), "rows", p.Rows(), "tables", len(p.Tables), "renames", len(p.Renames))
 	if try {
-		log.Sayf("a rehearsal: %s is made from worlds that may still run, and no fence is written there", printable.Text(p.New.Name))
+		log.Sayf("a rehearsal: %s is made from worlds that may still be running; they are not fenced", printable.Text(p.New.Name))
 		log.Sayf("it can never be opened; to drop it: %s", j.command("undo"))
 	}
 	for _, w := range p.Worlds {
@@ -70,7 +70,7 @@ func announceApply(ctx context.Context, log *cli.Log, j *job, try bool) (began *
 		return nil, false // the work itself waits, or says why
 	}
 	if !at.State.Nothing() {
-		log.Sayf("it was begun before: %s of %s are copied", printable.Number(at.Copied()), printable.Count(p.Rows(), "row", "rows"))
+		log.Sayf("it was begun earlier: %s of %s are copied", printable.Number(at.Copied()), printable.Count(p.Rows(), "row", "rows"))
 	}
 	return at.Began, at.State.Whole()
 }

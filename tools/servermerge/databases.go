@@ -61,7 +61,7 @@ func (s surroundings) locate(cmd *cliv3.Command, j *job) (*job, error) {
 		args = names
 		for _, name := range names {
 			if !findable(name) {
-				return nil, cli.Usage("the plan was made for %q, which was given by DSN: give the databases again, in the order of the plan: %s", name, strings.Join(names, ", "))
+				return nil, cli.Usage("the plan was made for %q, which was given as a DSN: give the databases again, in the order of the plan: %s", name, strings.Join(names, ", "))
 			}
 		}
 	}
@@ -105,7 +105,7 @@ func readJob(cmd *cliv3.Command) (*job, error) {
 	}
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) && strings.HasPrefix(file, "sqlite:") || strings.HasPrefix(file, "mysql:") { // perhaps with its password
-		return nil, cli.Usage("got a database instead of the plan: want the file that \"servermerge plan -o FILE\" wrote")
+		return nil, cli.Usage("got a database instead of a plan: want the file that \"servermerge plan -o FILE\" wrote")
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, cli.WithHint(fmt.Errorf("there is no plan %s", file), "servermerge plan -o "+printable.Quoted(file)+" -into NEW WORLD... makes one. "+recorded(file))
@@ -129,7 +129,7 @@ func newPlanFile(name string) (*cli.File, error) {
 		return cli.NewFile("o", name)
 	}
 	if errors.Is(err, fs.ErrExist) {
-		err = fmt.Errorf("-o: %s exists already, and a merge may have been begun with it: want another name", name)
+		err = fmt.Errorf("-o: %s already exists, and a merge may have been begun with it: want another name", name)
 	}
 	return file, err
 }
@@ -147,7 +147,7 @@ func isRefused(name string) bool {
 
 // recorded says how to get the plan of a merge back into a file.
 func recorded(file string) string {
-	return "If a merge has begun with it, the new database has it: servermerge plan -recorded -o " + printable.Quoted(file) + " NEW"
+	return "If a merge has begun with it, get it back from the new database: servermerge plan -recorded -o " + printable.Quoted(file) + " NEW"
 }
 
 // call is what has to be said again when another command takes up the same plan.

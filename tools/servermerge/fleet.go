@@ -54,5 +54,5 @@ func (j *work) unplaced(ctx context.Context, command string, err error) error {
 	if ctx.Err() == nil && !errors.Is(err, sqldb.ErrUnavailable) {
 		return err
 	}
-	return j.failed(ctx, &merge.StoppedError{Doing: "looking where the worlds are", Cause: err}, j.outcome(command))
+	return j.failed(ctx, &merge.StoppedError{Doing: "looking up where the worlds are", Cause: err}, j.outcome(command))
 }

@@ -17,8 +17,8 @@ Commands:
                          the same command again to resume
   status PLAN            where the merge is
   verify PLAN            prove that every row arrived as planned
-  open PLAN              let the game into the new database
-  undo PLAN              take the merge back: drop what it made
+  open PLAN              prove it, and open the new database to the game
+  undo PLAN              undo the merge: drop what it made
   whois PLAN             which rows get another name or stay behind, also as CSV
   whois NEW TABLE KEY    which world a key came from, and its key there
 
@@ -44,9 +44,9 @@ first world keeps its keys and names, and gives the schema:
   mysql:USER:PASSWORD@tcp(HOST:PORT)/DATABASE    MariaDB, MySQL
   mysql:USER:PASSWORD@tcp(HOST1,HOST2)/DATABASE  the same, on several hosts
 
-A plan holds no DSN. The other commands look the names in it up again; if one
-was given by a mysql: DSN, give all databases again after PLAN: NEW WORLD... In
-that way apply can get an account with more rights than that of plan.
+A plan holds no DSN. The other commands look up the names in it again; if one
+was given as a mysql: DSN, give all databases again after PLAN: NEW WORLD... So
+apply can use an account with more rights than that of plan.
 
 Exit codes:
 
@@ -74,8 +74,8 @@ const helpThrottle = `  -max-load N       rest while a database server runs more
 
 const helpReplicas = `  -replica DSN      rest while this replica lags, or does not replicate: its
                     DSN, or its name in the configuration; once for each
-  -max-lag TIME     how far it may lag (default 5s), besides a delay that it is
-                    told to keep (MASTER_DELAY)
+  -max-lag TIME     how far it may lag (default 5s), not counting a delay
+                    configured for it (MASTER_DELAY)
 `
 
 const helpPlaces = `  -config FILE      with [[source]] (default "config.toml")
@@ -91,31 +91,31 @@ const helpCodec = `  -codec COMMAND    run this command, which finds keys in cel
 
 const helpPlan = `Usage: servermerge plan -into NEW [flags] WORLD WORLD...
 
-Checks all worlds as mergecheck does, decides about names that two worlds have,
+Checks all worlds as mergecheck does, decides about names that worlds share,
 counts and sums up every row that will be copied, and prints what a merge would
 do and what blocks it, such as a game server that still runs on one of them. It
 only reads, and needs SELECT.
 
 The first world keeps its keys and names, and the new database becomes that
-world: its tables with all that hangs on them, its records of earlier merges,
-its servers. All databases are of one kind and version. What cannot be made
-there as it is blocks the merge, with the statement to run.
+world: its tables with their triggers and so on, its records of earlier merges,
+its servers. All databases are of one kind and version. An object that cannot be
+made there blocks the merge, with the statement to run.
 
   -into NEW         required: the database to make, which does not exist or is
                     empty: a DSN or a name in config.toml
   -o FILE           write the plan, as JSON, for apply; never over another file
   -html FILE        write the plan's ID, what blocks it, its renames and the
                     report of the check as one HTML file as well
-  -json             print the plan as it is written with -o
+  -json             print the plan in the form that -o writes
   -allow CODE       findings of CODE do not block the merge (mergecheck -codes);
                     row conflicts always do; CODE:TABLE and CODE:TABLE.COLUMN
                     allow it only there, also by patterns:
                     'column-opaque:log_*'
   -rules FILE       what columns are, as mergecheck -propose writes it; of
                     several files a later one has precedence. [merge] rules =
-                    ["FILE"] in config.toml names it once for all commands
-  -recorded         make no plan: get back that of the merge that made NEW,
-                    which alone is given, if its file is lost; with -o
+                    ["FILE"] in config.toml sets it once for all commands
+  -recorded         make no plan: get back the plan of the merge that made NEW,
+                    if its file is lost; give NEW alone, and -o
   -config FILE      with [[source]], [check] and [merge] (default "config.toml")
 ` + helpThrottle + `
 The rules say which columns are references and which keys get new values: one
@@ -138,20 +138,20 @@ Examples:
 
 const helpOpen = `Usage: servermerge open [flags] PLAN [NEW WORLD...]
 
-Proves that the new database is as planned, as verify does, and lets the game in
-if it is: marks the fences of the worlds, lifts the fence of the new database,
-and enables its events, last. Before that no game server can start there. The
-servers of the worlds cannot be started on the old databases any more. If the
+Proves that the new database is as planned, as verify does. If it is, open marks
+the fences of the worlds, lifts the fence of the new database, and enables its
+events. Before that no game server can start there. The game servers of the
+worlds can no longer be started on the old databases. If the
 proof is not PASS, it stays closed and nothing is changed. A world that has a
-registry needs its fence: it may have run without it. If the fleet registry
-refuses, as while a copy of a world runs, stop that copy and run open again.
+registry needs its fence: without it, it may have run. If the fleet registry
+refuses, for example because a copy of a world runs, stop that copy and run open
 
 With a fleet registry, it records there that the first world continues in the
 new database, and that the others were merged into it: copies of the old ones
-are refused from then on, wherever they are started, and the place of the first
-world follows.
+are refused from then on, wherever they are started. The place of the first
+world changes too.
 
-Then point the game to the new database. Keep the old ones for as long as you
+Then point the game to the new database. Keep the old ones as long as you
 may want an undo. If it is interrupted, run it again.
 
   -yes              do not ask; without a terminal it never asks
@@ -163,7 +163,7 @@ may want an undo. If it is interrupted, run it again.
 ` + helpFleet + helpPlaces + helpCodec + helpThrottle + helpReplicas + `
 Exit codes: 0 it is open; 1 refused, or FAIL; 2 could not; 3 the rows are as
 planned, but the check could not check everything in the result: it stays
-closed; 4 interrupted, or the fleet registry is away: run it again.
+closed; 4 interrupted, or the fleet registry is unreachable: run it again.
 
 Example:
   servermerge open plan.json
@@ -181,17 +181,17 @@ to how many rows, and asks.
 
 If it is interrupted by Ctrl-C, kill -9 or a power failure, run the same command
 again to resume; the result is the same. If a database cannot be reached or a
-disk is full, it waits, then stops with exit code 4. If rows of a world were
-changed since the plan, it stops as well: undo the merge, then plan again. What
-other processes write to the new database is found by open.
+disk is full, it waits, then stops with exit code 4. If rows of a world have
+changed since the plan, it stops as well: undo the merge, then plan again. open
+finds what other processes write to the new database.
 
   -try              a rehearsal: make the new database from worlds that may
-                    still run, with no fence. Rows that were changed since the
-                    plan are counted, not refused. What it made can never be
-                    opened nor verified, and apply without -try refuses it; undo
+                    still be running, without fences. Rows changed since the
+                    plan are counted, not refused. The result can never be
+                    opened or verified, and apply without -try refuses it; undo
                     drops it
   -parallel N       how many tables, worlds of one, or parts of a large one are
-                    worked on at a time; an SQLite file is written by one
+                    processed at a time; an SQLite file is written by one
                     (default 4)
   -patience TIME    how long to wait for an unreachable database (default 2m)
   -html FILE        write the result as one HTML file as well, also if
@@ -210,11 +210,11 @@ Examples:
 
 const helpStatus = `Usage: servermerge status [flags] PLAN [NEW WORLD...]
 
-Prints the state of the merge, as its record in the new database and the fences
-of the worlds say: NOT BEGUN, COPYING, MADE, OPENING, OPEN, UNDOING, or TRIED
-after a rehearsal. PLAN AGAIN is not begun, too, but the worlds are not as
-planned any more. It reads no rows, says nothing of earlier proofs, and may be
-called while another command runs.
+Prints the state of the merge, according to its record in the new database and
+the fences of the worlds: NOT BEGUN, COPYING, MADE, OPENING, OPEN, UNDOING, or
+TRIED after a rehearsal. PLAN AGAIN is not begun, but the worlds have changed
+since the plan. It reads no rows, says nothing about earlier proofs, and can be
+used while another command runs.
 
   -json             print it as JSON
 ` + helpPlaces + `
@@ -228,10 +228,10 @@ Example:
 const helpVerify = `Usage: servermerge verify [flags] PLAN [NEW WORLD...]
 
 Proves that the merge is as planned: reads every row of the new database and of
-all worlds, compares numbers of rows and sums over their contents with the plan,
-names the rows that differ, compares each object with the first world, and runs
-the check of mergecheck on the result. It only reads. It is the proof of open,
-without the opening. It also finds what a game changed in the new database. It
+all worlds, compares numbers of rows and checksums of their contents with the
+plan, lists rows that differ, compares objects with the first world, and runs
+the check of mergecheck on the result. It only reads. open makes the same proof
+first. It also finds what a game changed in the new database. It
 refuses a copy of the new database from before its opening, and a world that has
 lost its fence.
 
@@ -249,24 +249,24 @@ Example:
 
 const helpUndo = `Usage: servermerge undo [flags] PLAN [NEW WORLD...]
 
-Takes the merge back, complete or not: drops what it made, and lets the servers
-of the worlds start again. If others than the merge wrote to the new database
-since it was made, that is refused, with the tables, unless forced. If the game
-may have entered it, the worlds first learn which IDs, numbers and counters were
-given there, so that none is given again. While a world is gone it refuses,
-forced or not: the new database has the only rows of it. If it is interrupted,
+Undoes the merge, complete or not: drops what it made, and lets the game servers
+of the worlds start again. If other processes wrote to the new database
+since it was made, undo refuses and lists the tables, unless forced. If the game
+may have used it, undo first raises the reserved times, numbers and counters of
+the worlds above those used there. While a world is missing it refuses,
+forced or not: only the new database still has its rows. If it is interrupted,
 run it again to resume. On a terminal it asks first.
 
-What was in the new database before, or was made there by others, stays and is
-listed. What a rehearsal made (apply -try) is dropped without being compared.
+What was in the new database before, or others made there, is kept and
+listed. What a rehearsal made (apply -try) is dropped without a comparison.
 
 Without a record of the merge, nothing is dropped, and the fences decide. If no
-game was let in, they are lifted. Otherwise the new database is gone or under
-another name: name the one that has the record.
+database was opened, they are lifted. Otherwise the new one is missing or has
+another name: give the one that has the record.
 
-  -force            drop the new database also if it was written to; the
-                    players' changes there are lost. And lift the fences of a
-                    merge that was opened and whose new database is gone
+  -force            drop the new database even if it was written to; the
+                    players' changes there are lost. Also lift the fences of a
+                    merge that was opened and whose new database is missing
   -yes              do not ask; without a terminal it never asks
   -parallel N       how many tables are compared at a time (default 4)
   -patience TIME    how long to wait for an unreachable database (default 2m)
@@ -285,37 +285,38 @@ const helpWhois = `Usage: servermerge whois [flags] PLAN
        servermerge whois [flags] NEW WORLD TABLE KEY
        servermerge whois -csv FILE NEW WORLD TABLE
 
-Says what becomes of rows in a merge, or became of them. NEW is the merged
+Says what happens to rows in a merge, or happened to them. NEW is the merged
 database, or the plan of its merge.
 
-Of a PLAN, or of NEW alone, it lists the rows that get another name, and for
-each world and table how many rows stay behind, why, and how many come. -csv has
-one line for each of these rows. Rows that stay behind in tables whose key is
-not one column of integers are only counted.
+For a PLAN, or NEW alone, it lists the rows that get another name, and for
+each world and table how many rows stay behind, why, and how many are copied.
+-csv has one line for each of these rows. Rows that stay behind in tables whose
+key is not one column of integers are only counted.
 
-Of a KEY of a TABLE of NEW it prints which world the row came from, and the key
-that it had there, merge by merge; or, if a WORLD is named, the new value of a
-key that it had, or why its row stayed behind. It reads only NEW, also years and
-further merges later. A key that the game made afterwards came by no merge. It
-needs SELECT. A KEY of several columns is written with a slash between them: in
-a text, a slash is %2F, and % is %25. Bytes are digits from 00 to ff. Of these
-keys, of texts, and of those of a first world, which keeps them, only the plan
-of a merge is on record: name the WORLD. Whether it had the key is not known.
+For a KEY of a TABLE of NEW it prints which world the row came from, and its key
+there, merge by merge. If a WORLD is given, it prints the new value of a key of
+that world, or why its row stayed behind. It reads only NEW, even years and
+further merges later. A key that the game created later came by no merge. It
+needs SELECT. Write a KEY of several columns with a slash between them: in
+a text, a slash is %2F, and % is %25. Bytes are digits from 00 to ff. For these
+keys, for texts, and for those of a first world, which keeps them, only the plan
+of a merge is on record: give the WORLD. Whether it had the key is unknown.
 
-It reads the table mergesafe_keys. For SQL there is the view mergesafe_moved:
+It reads the table mergesafe_keys. In SQL use the view mergesafe_moved:
 docs/merging.md has a query. Only whois knows whether a number between the first
 and the last key of a world was a key.
 
   -csv FILE         write these rows, or all keys of a TABLE of a WORLD, as CSV:
                     old and new world, table, keys and names, and why a row
-                    stays behind; "-" prints it. A name that a program for
-                    tables would take for a formula begins with '
+                    stays behind; "-" prints it. A name that a spreadsheet
+                    would treat as a formula begins with '. Without -names, the
+                    new key of a row of the first world alone is known
   -names T.COLUMN   with -csv or -json: every row of the table T of all worlds
                     but the first, and those of the first that stay behind or
                     whose names change, with the names in the column, read from
                     the worlds. Nothing is written if their rows are not those
                     of the plan. It needs SELECT. After PLAN the databases may
-                    be given again: NEW WORLD... A name with a dot in it is in
+                    be given again: NEW WORLD... Put a name with a dot into
                     backquotes, as in rules
   -json             print as JSON
 ` + helpPlaces + helpCodec + `

@@ -63,7 +63,7 @@ func TestLeaving(t *testing.T) {
 		t.Errorf("whois -csv lists\n%.2000s", list)
 	}
 	if !regexp.MustCompile(`heroes +sqlite:west.db +\d+ +\d+  best 3 of account by level desc, seen desc: \d+, such as [\d, ]+; where banned = 1: \d+, such as [\d, ]+; ` +
-		`where level <= 30 AND seen < :now - 30\*86400 AND gold < 500000: \d+, such as [\d, ]+\n(?s:.*)gold of heroes of sqlite:west.db in sum: [\d,]+ stays behind, and [\d,]+ comes\n`).MatchString(said) {
+		`where level <= 30 AND seen < :now - 30\*86400 AND gold < 500000: \d+, such as [\d, ]+\n(?s:.*)sum of gold of heroes of sqlite:west.db: [\d,]+ stays behind, [\d,]+ is copied\n`).MatchString(said) {
 		t.Errorf("whois says\n%s", said)
 	}
 	ran(t, cli.OK, "apply", "-yes", "plan.json")
@@ -127,7 +127,7 @@ func TestLeaving(t *testing.T) {
 		want string
 	}{
 		{cli.Conflicts, []string{"spells", "10/70133"}, "spells 10/70133 of sqlite:west.db stayed behind: refers by hero to heroes  (merge "},
-		{cli.OK, []string{"spells", old}, "spells " + old + " of sqlite:west.db became " + now + ", if sqlite:west.db had it: for such keys only the plan is recorded  (merge "},
+		{cli.OK, []string{"spells", old}, "spells " + old + " of sqlite:west.db became " + now + ", if sqlite:west.db had it: for such keys, only the plan is recorded  (merge "},
 		{cli.Incomplete, []string{"seq", "item"}, "servermerge: no merge on record brought rows of a table \"seq\" with such keys from \"sqlite:west.db\"\n"},
 	} {
 		got := servermerge(t.Context(), append([]string{"whois", "sqlite:new.db", "sqlite:west.db"}, c.args...)...)

@@ -23,7 +23,7 @@ func (s surroundings) open(ctx context.Context, cmd *cliv3.Command) error {
 	if err != nil {
 		return j.unplaced(ctx, "open", err)
 	}
-	if err := cli.Confirm(ctx, cmd, "This proves "+j.where()+", and lets the game in."); err != nil {
+	if err := cli.Confirm(ctx, cmd, "This proves "+j.where()+", and opens it to game servers."); err != nil {
 		return err
 	}
 	w := j.watch(cli.LogOf(cmd), estimate.VerifyWork(j.plan)...)

@@ -31,7 +31,7 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 	}
 	config := databases.NewConfig(cmd.String("config"), s.env)
 	if cmd.String("into") == "" {
-		return cli.Usage("no -into: a merge makes a new database beside the worlds: servermerge plan -into NEW WORLD WORLD...")
+		return cli.Usage("no -into: want the new database that the merge makes: servermerge plan -into NEW WORLD WORLD...")
 	}
 	all, err := given(config, append([]string{cmd.String("into")}, cmd.Args().Slice()...))
 	if err != nil {

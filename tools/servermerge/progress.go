@@ -73,7 +73,7 @@ func (p *display) measure(note func(m *estimate.Meter, now time.Time)) {
 // lags notes that a replica is too far behind, or that how far is not known: err says why.
 func (p *display) lags(replica string, lag time.Duration, err error) {
 	if err != nil {
-		p.wait(fmt.Sprintf("resting: how far %s lags is not known: %v", replica, report.Plainly(err)), true)
+		p.wait(fmt.Sprintf("resting: the lag of %s is unknown: %v", replica, report.Plainly(err)), true)
 		return
 	}
 	p.wait(fmt.Sprintf("resting: %s lags %s", replica, lag), false)

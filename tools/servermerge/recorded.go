@@ -34,7 +34,7 @@ func (s surroundings) recordedPlan(ctx context.Context, cmd *cliv3.Command) erro
 		err = fmt.Errorf("%s has no record of a merge: none was begun, or it was undone", printable.Text(made.Name))
 	}
 	if errors.Is(err, merge.ErrPartOfPlan) {
-		return cli.WithHint(report.Plainly(err), "Restore the file, or drop the new database: then \"servermerge plan\" makes the same plan again, as long as the worlds are as they were, and undo lifts their fences.")
+		return cli.WithHint(report.Plainly(err), "Restore the file, or drop the new database: then \"servermerge plan\" makes the same plan again, if the worlds have not changed, and undo lifts their fences.")
 	}
 	if err != nil {
 		return unread(ctx, err, "no plan")
@@ -46,6 +46,6 @@ func (s surroundings) recordedPlan(ctx context.Context, cmd *cliv3.Command) erro
 	if cmd.Bool("json") {
 		return plan.Write(out)
 	}
-	_, err = fmt.Fprintf(out, "The plan %s, %s, is in %s. Where the merge is: %s\n", plan.ID, report.Merging(plan), printable.Text(name), call{file: name, config: givenConfig(cmd)}.command("status"))
+	_, err = fmt.Fprintf(out, "The plan %s, %s, is in %s. To see the state of the merge: %s\n", plan.ID, report.Merging(plan), printable.Text(name), call{file: name, config: givenConfig(cmd)}.command("status"))
 	return err
 }

@@ -31,14 +31,14 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 		if placing, err = s.moving(ctx, cmd, j, fmt.Sprintf("the merge %s was undone", j.plan.ID), databases.Registry.Undone); err != nil {
 			return j.unplaced(ctx, "undo", err)
 		}
-		log.Sayf("taking the merge back: %s is dropped, if nothing was written to it that would be lost", printable.Text(j.into.Name))
+		log.Sayf("undoing the merge: %s is dropped unless changes in it would be lost", printable.Text(j.into.Name))
 		if at != nil {
 			if unknown := report.LaterMerge(j.plan, at.State); unknown != "" {
 				log.Say(unknown)
 			}
 		}
 		if force {
-			log.Say("forced: it is dropped also if it was written to")
+			log.Say("forced: it is dropped even if it was written to")
 		}
 	}
 	w := j.watch(log)

@@ -37,7 +37,7 @@ func (s surroundings) whois(ctx context.Context, cmd *cliv3.Command) error {
 	table, text := args[len(args)-2], args[len(args)-1]
 	key, isInteger := keys.ParseInteger([]byte(text))
 	if !isInteger && len(args) == 3 {
-		return cli.Usage("the KEY is not an integer: for other keys only the plan of a merge is on record: name the WORLD that had it, before the TABLE")
+		return cli.Usage("the KEY is not an integer: for other keys only the plan of a merge is on record: give the WORLD that had it, before the TABLE")
 	}
 	defer cli.LogOf(cmd).Waiting(ctx, "asking "+made.Name)()
 	var way []merge.Origin
@@ -100,7 +100,7 @@ func (s surroundings) remembering(ctx context.Context, cmd *cliv3.Command) (merg
 			return merge.Database{}, err
 		}
 		if name, file = j.plan.New.Name, j.file; !findable(name) {
-			return merge.Database{}, cli.Usage("the plan was made for %q, which was given by DSN: give that database instead of the plan", name)
+			return merge.Database{}, cli.Usage("the plan was made for %q, which was given as a DSN: give that database instead of the plan", name)
 		}
 	}
 	places, err := databases.NewConfig(cmd.String("config"), s.env).Places([]string{name})
@@ -114,7 +114,7 @@ func (s surroundings) remembering(ctx context.Context, cmd *cliv3.Command) (merg
 	there, err := merge.Exists(ctx, made)
 	if err == nil && !there {
 		err = cli.WithHint(fmt.Errorf("the merge of %s is not made: there is no database %q", file, name),
-			"What becomes of rows by the plan: servermerge whois "+printable.Quoted(file))
+			"To see what the plan does with rows: servermerge whois "+printable.Quoted(file))
 	}
 	return made, err
 }
@@ -123,7 +123,7 @@ func (s surroundings) remembering(ctx context.Context, cmd *cliv3.Command) (merg
 func readTaken(cmd *cliv3.Command) (*job, error) {
 	j, err := readJob(cmd)
 	if err == nil && len(j.plan.Refusals) > 0 {
-		err = cli.WithHint(fmt.Errorf("%s is a plan that was refused (%s): no row comes by it", j.file,
+		err = cli.WithHint(fmt.Errorf("%s is a plan that was refused (%s): it copies no rows", j.file,
 			printable.Count(int64(len(j.plan.Refusals)), "reason blocks it", "reasons block it")), "A new plan: "+j.call.plan)
 	}
 	return j, err

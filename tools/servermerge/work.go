@@ -69,7 +69,7 @@ func (s surroundings) work(ctx context.Context, cmd *cliv3.Command) (*work, erro
 	case len(replicas) > 0 && spare.MaxLag == 0:
 		spare.MaxLag = defaultLag
 	case len(replicas) == 0 && spare.MaxLag > 0:
-		return nil, cli.Usage("-max-lag %s: of which replica? want -replica with its DSN, or its name in the configuration", spare.MaxLag)
+		return nil, cli.Usage("-max-lag %s needs -replica with the DSN of a replica, or its name in the configuration", spare.MaxLag)
 	}
 	for _, p := range replicas {
 		if !strings.HasPrefix(p.DSN.Reveal(), "mysql:") {

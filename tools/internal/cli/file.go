@@ -94,7 +94,7 @@ func create(flag, name string, temporary func() (*os.File, error)) (*File, error
 	if e, ok := errors.AsType[*fs.PathError](err); ok { // it names the temporary file
 		if _, folder := os.Stat(filepath.Dir(name)); errors.Is(folder, fs.ErrNotExist) {
 			return nil, WithHint(fmt.Errorf("-%s: %s: there is no folder %s", flag, name, filepath.Dir(name)),
-				"Make it (mkdir -p "+printable.Quoted(filepath.Dir(name))+"), or name a file in another one.")
+				"Make it (mkdir -p "+printable.Quoted(filepath.Dir(name))+"), or choose a file in another one.")
 		}
 		err = fmt.Errorf("%s: %w", name, e.Err)
 	}

@@ -20,7 +20,7 @@ func hintOf(err error) string {
 	case errors.Is(err, syscall.EDQUOT):
 		return "Your quota on this disk is used up. Free some space, or write to another disk, then run the same command again."
 	case errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EACCES):
-		return "This account has no right to do that with the file. Check the rights of the file and of its folder (ls -ld), or name another file."
+		return "This account has no right to do that with the file. Check the rights of the file and of its folder (ls -ld), or choose another file."
 	case errors.Is(err, fs.ErrNotExist):
 		if e, ok := errors.AsType[*fs.PathError](err); ok {
 			if folder, err := os.Getwd(); err == nil {

@@ -267,7 +267,7 @@ func misplaced(cmd *cli.Command, flag string) error {
 	}
 	for _, sub := range cmd.Commands {
 		if slices.ContainsFunc(sub.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), flag) }) {
-			return Usage("the flag %q is one of a command, and comes behind it: %s %s -%s", "-"+flag, cmd.FullName(), sub.Name, flag)
+			return Usage("the flag %q belongs to a command and goes after it: %s %s -%s", "-"+flag, cmd.FullName(), sub.Name, flag)
 		}
 	}
 	return nil

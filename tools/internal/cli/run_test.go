@@ -75,7 +75,7 @@ func TestRun(t *testing.T) {
 		{"ehco a", nil, result{Incomplete, "", "prog: unknown command \"ehco\" (did you mean \"echo\"?): want echo or other\nFor help: prog -h\n"}},
 		{"mysql:root:secret@tcp(db)/s1", nil, result{Incomplete, "", "prog: no command given before the arguments: want echo or other\nFor help: prog -h\n"}},
 		{"ehco -json a", nil, result{Incomplete, "", "prog: unknown command \"ehco\" (did you mean \"echo\"?): want echo or other\nFor help: prog -h\n"}},
-		{"-json echo a", nil, result{Incomplete, "", "prog: the flag \"-json\" is one of a command, and comes behind it: prog echo -json\nFor help: prog echo -h\n"}},
+		{"-json echo a", nil, result{Incomplete, "", "prog: the flag \"-json\" belongs to a command and goes after it: prog echo -json\nFor help: prog echo -h\n"}},
 		{"echo -jsn", nil, result{Incomplete, "", "prog: unknown flag \"-jsn\" (did you mean \"json\"?)\nFor help: prog echo -h\n"}},
 		{"echo -times many", nil, result{Incomplete, "", "prog: invalid value \"many\" for flag -times: want a whole number, such as 40\nFor help: prog echo -h\n"}},
 		{"echo -times 99999999999999999999", nil, result{Incomplete, "", "prog: invalid value \"99999999999999999999\" for flag -times: want a smaller number\nFor help: prog echo -h\n"}},

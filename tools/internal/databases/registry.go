@@ -29,7 +29,7 @@ type Registry struct {
 func (r Registry) open() (*fleet.Fleet, error) {
 	if path, file := strings.CutPrefix(r.DSN.Reveal(), string(sqldb.SQLite)+":"); file {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("the fleet registry: %w: there is no file at its place: bring it back, or correct [registry] in config.toml", sqldb.ErrUnavailable)
+			return nil, fmt.Errorf("the fleet registry: %w: its file is missing: restore it, or correct [registry] in config.toml", sqldb.ErrUnavailable)
 		}
 	}
 	return fleet.Open(r.DSN.Reveal())
@@ -88,7 +88,7 @@ func (r Registry) Required(ctx context.Context, plan *merge.Plan, database merge
 	if err != nil || bound < 0 {
 		return err
 	}
-	return cli.Usage("server %s of %q is bound in the fleet registry with the identity %s, which has to know where its world continues: "+
+	return cli.Usage("server %s of %q is bound in the fleet registry with the identity %s, which must know where its world continues: "+
 		"want -fleet and its DSN, or the section [registry] in the configuration; if that registry is lost: gameid servers leave", servers[bound].ID, database.Name, servers[bound].Fleet)
 }
 

@@ -48,7 +48,7 @@ func (c *Config) Worlds(ctx context.Context, cmd *cliv3.Command, args []string) 
 	case all && len(args) > 0:
 		return nil, cli.Usage("-all and %q are both given: want one of them", args[0])
 	case !all && len(args) == 0 && !cmd.IsSet("worlds"):
-		return nil, cli.Usage("no worlds given: want their names, patterns such as 'w*' or 'w{1..40}', -worlds and a file that lists them, or -all")
+		return nil, cli.Usage("no worlds given: want names, patterns such as 'w*' or 'w{1..40}', -worlds and a file that lists them, or -all")
 	case len(args) == 0:
 		args = []string{"*"}
 	}
@@ -122,7 +122,7 @@ func (c *Config) find(ctx context.Context, cmd *cliv3.Command, arg string) ([]kn
 	if naming.IsPattern(arg) {
 		re, err := naming.CompilePattern(arg)
 		if err != nil {
-			return nil, cli.Usage("%q is no pattern of names: %v", arg, err)
+			return nil, cli.Usage("%q is not a pattern of names: %v", arg, err)
 		}
 		match = func(w known) bool { return re.MatchString(w.name) }
 	}
@@ -224,7 +224,7 @@ func (c *Config) listPlaces(ctx context.Context, cmd *cliv3.Command) (worlds []k
 	defer registry.Close()
 	places, err := registry.Places(ctx)
 	if err != nil {
-		return nil, "", cli.WithHint(err, "the fleet registry lists worlds; -worlds and a file that lists them do without it")
+		return nil, "", cli.WithHint(err, "the fleet registry lists worlds; to use a file instead, give -worlds FILE")
 	}
 	for _, p := range places {
 		dsn := func() (config.Secret, error) {

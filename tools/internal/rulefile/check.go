@@ -85,7 +85,7 @@ func reference(s *strict.Section, file string) (r rules.DeclaredReference) {
 		s.Lacks("when", `want the rows that the reference covers, such as when = { column = "type", is = [0] }`)
 	}
 	need(s, "at", `want the columns that refer, such as %s = ["mail.receiver"]`)
-	need(s, "to", `want the key that they name, such as %s = "characters.guid"`)
+	need(s, "to", `want the key to which they refer, such as %s = "characters.guid"`)
 	return together(s, r)
 }
 
@@ -97,14 +97,14 @@ func together(s *strict.Section, r rules.DeclaredReference) rules.DeclaredRefere
 	}
 	alone := len(r.At) == 1 && len(r.To) == 1 && !s.Has("format") && !s.Has("none") && !s.Has("dangling")
 	if !alone || !isJoint(r.At[0]) || !isJoint(r.To[0]) {
-		s.Problem("at", `of several columns together is beside one to of as many, and nothing but a when: `+
+		s.Problem("at", `of several columns together goes with one to of the same number, and with nothing but a when: `+
 			`want at = ["ranks.(guild, rank)"] and to = "guild_ranks.(guild_id, rank_id)"`)
 		return r
 	}
 	r.Table, r.Columns, _ = joint(r.At[0])
 	r.ToTable, r.ToColumns, _ = joint(r.To[0])
 	if len(r.Columns) != len(r.ToColumns) {
-		s.Problem("to", "names %d columns, and at names %d: want as many, in the same order",
+		s.Problem("to", "has %d columns, but at has %d: want the same number in the same order",
 			len(r.ToColumns), len(r.Columns))
 	}
 	r.At, r.To = nil, nil
@@ -118,7 +118,7 @@ func follower(s *strict.Section, file string) (all []merge.NameCopy) {
 	by := s.Text("by", strict.Label)
 	to := s.OneOrMore("to", exact)
 	if len(to) > 1 {
-		s.Problem("to", "names several columns beside by: want one")
+		s.Problem("to", "has several columns together with by: want one")
 	}
 	for _, text := range s.OneOrMore("at", exact) {
 		c := merge.NameCopy{Key: by, File: file, Line: s.Line("")}
@@ -150,7 +150,7 @@ func when(s *strict.Section) (c *rules.When) {
 	s.Section("when", func(s *strict.Section) {
 		c = &rules.When{Column: column(s, "column"), Is: s.Values("is"), Not: s.Values("not")}
 		if s.One("is", "not"); s.Has("is") == s.Has("not") && !s.Asked() {
-			s.Lacks("is", `want the values of the rows that it covers, such as is = [0], or of the others: not = [1, 2]`)
+			s.Lacks("is", `want the values of the rows that it covers, such as is = [0], or of all others: not = [1, 2]`)
 		}
 	})
 	return c

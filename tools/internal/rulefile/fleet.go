@@ -16,7 +16,7 @@ type Fleet struct {
 func fleet(root *strict.Section) (f Fleet) {
 	root.Section("fleet", func(s *strict.Section) {
 		f = Fleet{Players: table(s, "players"), Active: s.Text("active", strict.Label), Names: s.List("names", place), Accounts: s.Text("accounts", place)}
-		need(s, "active", `want the column that says when the player was there last, such as %s = "logout_time"`)
+		need(s, "active", `want the column of the player's last visit, such as %s = "logout_time"`)
 	})
 	return f
 }

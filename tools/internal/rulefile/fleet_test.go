@@ -19,7 +19,7 @@ func fleetOf(text string) (Fleet, error) {
 func TestFleet(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                  "",
-		"[fleet]\nplayers = 'characters'\n": `1: fleet.active is missing: want the column that says when the player was there last, such as active = "logout_time"`,
+		"[fleet]\nplayers = 'characters'\n": `1: fleet.active is missing: want the column of the player's last visit, such as active = "logout_time"`,
 		"[fleet]\nactive = 'x'\n":           `1: fleet.players is missing: want the name of a table, such as players = "characters"`,
 		"[fleet]\nplayers = 'c'\nactive = 't'\nactve = 't'\n":      `4: unknown key actve (did you mean "active"?): [fleet] has players, active, names, accounts`,
 		"[fleet]\nplayers = 'c'\nactive = 't'\nnames = ['name']\n": `4: fleet.names has "name" in it: want "table.column"`,

@@ -36,9 +36,9 @@ func TestParseLeaveProblems(t *testing.T) {
 		"table = 'a'\nbest = { of = 'b', keep = 5 }":                  `want the columns by which the first ones are chosen`,
 		"table = 'a'\nbest = { of = 'b', by = ['c'] }":                `want how many rows of each value come`,
 		"table = 'a'\nbest = { of = 'b', keep = 0, by = ['c'] }":      `merge.leave.best.keep 0 is out of range`,
-		"table = 'a'\nbest = { of = 'b', keep = 1, by = ['c down'] }": `want a column, and asc or desc`,
+		"table = 'a'\nbest = { of = 'b', keep = 1, by = ['c down'] }": `want a column, with asc or desc`,
 		"table = 'a'\nfewer = { of = 'b', than = 2 }":                 `has "b" in it: want "table.column"`,
-		"table = 'a'\nfewer = { of = 'b.c' }":                         `want how many rows that come have to refer`,
+		"table = 'a'\nfewer = { of = 'b.c' }":                         `want how many copied rows must refer`,
 	} {
 		_, err := parse("[[merge.leave]]\n" + text)
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -122,9 +122,9 @@ func policy(s *strict.Section, file string) merge.NamePolicy {
 	}
 	switch {
 	case s.Has("keep") && !s.Has("by"):
-		s.Lacks("by", `want the column that keep goes by, such as by = "created_at"`)
+		s.Lacks("by", `want the column for keep, such as by = "created_at"`)
 	case s.Has("by") && !s.Has("keep"):
-		s.Lacks("keep", `want %q or %q, by the column that by names`, merge.KeepOlder, merge.KeepActive)
+		s.Lacks("keep", `want %q or %q, by the column in by`, merge.KeepOlder, merge.KeepActive)
 	}
 	return p
 }

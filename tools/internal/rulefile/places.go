@@ -18,9 +18,9 @@ const maxPlace = 200
 func place(s string) string {
 	switch {
 	case s == "":
-		return `has an empty text in it: want "table.column"`
+		return `has an empty text: want "table.column"`
 	case len(s) > maxPlace || strings.ContainsFunc(s, unicode.IsControl):
-		return fmt.Sprintf("has a text in it that is too long, or has control characters: "+
+		return fmt.Sprintf("has a text that is too long or has control characters: "+
 			"want \"table.column\" of at most %d bytes", maxPlace)
 	case !strings.Contains(s, ".") && !strings.HasPrefix(s, "space:"):
 		return fmt.Sprintf("has %q in it: want \"table.column\"", s)
@@ -83,7 +83,7 @@ func placeOrJoint(s string) string {
 func one(s *strict.Section, key string, check func(string) string) []string {
 	all := s.OneOrMore(key, check)
 	if len(all) > 1 {
-		s.Problem(key, "names %d: want one, and a table of its own for each other", len(all))
+		s.Problem(key, "has %d: want one, and a separate table for each other", len(all))
 	}
 	return all[:min(1, len(all))]
 }

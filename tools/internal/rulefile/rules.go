@@ -81,7 +81,7 @@ func Hint(err error) string {
 	if !errors.Is(err, rules.ErrOptions) || placed.MatchString(err.Error()) {
 		return ""
 	}
-	return "Declarations come from [check] and [merge] in the configuration, or from the files of rules."
+	return "Declarations come either from [check] and [merge] in the configuration or from rule files."
 }
 
 func table(s *strict.Section, key string) string {

@@ -142,7 +142,7 @@ func (l listed) pattern(text string) string {
 	case err != nil || found: // what is malformed, others say
 		return ""
 	case rules.Exact(text):
-		return "which [schema.tables] does not have: add it there, if it was reviewed"
+		return "which [schema.tables] does not have: add it there if it was reviewed"
 	default:
 		return "which matches nothing in [schema.tables]"
 	}

@@ -31,7 +31,7 @@ func counter(s *strict.Section) rules.CounterRow {
 func space(s *strict.Section, file string) rules.Space {
 	space := rules.Space{Name: s.Text("name", strict.Label), Keys: s.Texts("keys", place)}
 	if s.Has("match") && !s.Has("keys") {
-		s.Lacks("keys", `want the key of the table that match names, such as keys = ["accounts.id"]`)
+		s.Lacks("keys", `want the key of the table in match, such as keys = ["accounts.id"]`)
 	} else if len(space.Keys) != 1 && space.Name == "" {
 		if s.Know("name"); !s.Asked() {
 			s.Lacks("name", `want a name for the space, such as name = "objects"; only a space with a single key needs none`)
@@ -39,7 +39,7 @@ func space(s *strict.Section, file string) rules.Space {
 	}
 	space.Keep = s.Text("keep", kept)
 	space.Max = uint64(s.Integer("max", 1, math.MaxInt64))
-	const want = `a number of which what is added is a multiple, such as offset = 10_000_000, what is added to the ` +
+	const want = `a number whose multiples are added, such as offset = 10_000_000, or the number added to the ` +
 		`keys of each source, such as offset = { s2 = 20_000_000 }, or the plan of another merge that gave these keys new values`
 	for _, kind := range s.Kinds("offset", want, "integer", "table", "text") {
 		switch kind {
