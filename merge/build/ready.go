@@ -81,7 +81,7 @@ func FenceWith(ctx context.Context, plan *plan.Plan, into world.Database, worlds
 	return r.Retry(ctx, "fencing the databases", func(ctx context.Context) error { return fence(ctx, r) })
 }
 
-// Unfence takes back what [Fence] did, if the not begun are not fenced. If it has, that is a
+// Unfence takes back what [Fence] did, if the merge has not begun. If it has, that is a
 // [*record.RefusedError]: then [build.Undo] lifts the fences. So it is if a fence says that the game was let in.
 func Unfence(ctx context.Context, p *plan.Plan, into world.Database, worlds []world.Database, opts job.Options) ([]job.Lifted, error) {
 	r, state, err := prepare(ctx, p, into, worlds, opts, job.Writing, job.Hooks{})

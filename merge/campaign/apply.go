@@ -18,7 +18,7 @@ import (
 // a [*NotReadyError], and nothing was changed; if the campaign continues after a failure, only the
 // merges that are not ready are left out. It does so when the window of the campaign opens, and
 // again for what is left when the next one does: between windows, no world is fenced whose
-// not begun are not fenced.
+// merge has not begun.
 //
 // A merge that fails is no error: it is in the status. If the context ends, the error is a
 // [merge.ErrStopped], and the same call resumes; it does so after a kill too. Merges that

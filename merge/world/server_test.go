@@ -30,7 +30,7 @@ func TestAlterStillRuns(t *testing.T) {
 	}
 	run(t, there, "INSERT INTO t SELECT seq, CONCAT(REVERSE(seq), REPEAT('x', 180)), seq FROM "+servertest.Seq(1, 60000))
 
-	// The rows of the table are locked by a reader, so that the statement certainly runs when its process is missing.
+	// The rows of the table are locked by a reader, so that the statement certainly runs when its process is gone.
 	db, err := sqldb.Dial(t.Context(), there.DSN, sqldb.ReadWrite)
 	if err != nil {
 		t.Fatal(err)
