@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"mergesafe/internal/gameworlds"
+	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/rules"
@@ -56,6 +57,7 @@ func offeredOf(refs *gameworlds.Refs, columns []verdict.ProposedColumn) (o offer
 
 // Of games whose tables were written without a look at what guesses them, four fifths of the references are offered the
 // right key, the others are left to a person, and no reference is decided wrong: of worlds of many players and of few.
+// The largest take a third of the time of all tests of the package, and are a long test.
 func TestProposalsOfUnseenGames(t *testing.T) {
 	const folder = "../propose/testdata/unseen"
 	for _, name := range []string{"orbits", "crewtown", "keeps"} {
@@ -65,6 +67,9 @@ func TestProposalsOfUnseenGames(t *testing.T) {
 		}
 		for _, players := range []int{21, 200, 2000} {
 			t.Run(fmt.Sprintf("%s of %d", name, players), func(t *testing.T) {
+				if players > 200 {
+					servertest.Long(t)
+				}
 				var worlds []catalog.Source
 				for seed := uint64(1); seed <= 2; seed++ {
 					o := gameworlds.Typical(seed)

@@ -44,7 +44,7 @@ var (
 func TestOracle(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		n := servertest.Scale(60, 2000)
+		n := servertest.Scale(30, 2000)
 		if testing.Short() {
 			n = 5
 		}
@@ -52,7 +52,7 @@ func TestOracle(t *testing.T) {
 	})
 	servertest.OnMySQLToo(t, func(t *testing.T) {
 		admin := servertest.Admin(t)
-		judge(t, servertest.Scale(5, 300), true, func(t *testing.T) places { return &schemas{t: t, admin: admin} })
+		judge(t, servertest.Scale(3, 300), true, func(t *testing.T) places { return &schemas{t: t, admin: admin} })
 	})
 }
 
