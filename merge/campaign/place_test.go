@@ -183,7 +183,7 @@ func (p *place) options() Options {
 			return strings.Join(append([]string{"fleet", name, filepath.Join(p.dir, "night.toml")}, merges...), " ")
 		},
 		Warn: func(text string) { p.Log("warning: ", text) },
-		tick: 5 * time.Millisecond, retryAfter: time.Millisecond,
+		tick: 50 * time.Millisecond, retryAfter: time.Millisecond, // each tick writes the state
 	}
 }
 
