@@ -117,6 +117,42 @@ func TestProposalsOfTexts(t *testing.T) {
 	t.Error("characters.account is not classified")
 }
 
+// Texts of which some cells have a key are open in a check, and a proposal leaves them to a person, with the counts,
+// where the keys have no gaps that could tell: among other numbers, too, and if some cells are nothing but a number.
+func TestProposalsOfKeysInTexts(t *testing.T) {
+	a, b := game("a", 1, 30), game("b", 1, 30)
+	for _, db := range []*mergetest.Database{a, b} {
+		text := func(name string) catalog.Column {
+			return catalog.Column{Name: name, Type: "VARCHAR(40)", Kind: catalog.KindText, Collation: mergetest.NoCase}
+		}
+		id := catalog.Column{Name: "id", Type: "BIGINT", Kind: catalog.KindInteger}
+		db.Schema.Tables = append(db.Schema.Tables, catalog.Table{Name: "letters", Primary: []string{"id"}, Columns: []catalog.Column{id, text("body"), text("mixed"), text("year")}})
+		for n := range 320 {
+			row := mergetest.Row{"id": int64(1000 + n), "body": "hello", "mixed": "x 5000000", "year": fmt.Sprint("since ", 2000+n)}
+			if n < 61 {
+				row["body"], row["mixed"] = fmt.Sprintf("level %d, %d gold", n%30+1, 70000+n), fmt.Sprint(n%30+1)
+			}
+			db.Rows["letters"] = append(db.Rows["letters"], row)
+		}
+	}
+	opens := make(map[string]bool)
+	for _, r := range mustCheck(t, rules.Options{Rekey: &rules.Rekey{Spaces: []rules.Space{{Keys: []string{"characters.guid"}}}}}, a, b).Results {
+		opens[r.Table+"."+r.Subject] = r.Open != nil
+	}
+	for _, c := range mustCheck(t, rules.Options{Propose: true}, a, b).Proposed.Columns {
+		if c.Table != "letters" || c.Column == "id" {
+			continue
+		}
+		want := "undecided characters.guid: numbers in its texts are keys, and the gaps do not tell whether by chance; "
+		if c.Column == "year" {
+			want = "plain : texts"
+		}
+		if got := fmt.Sprintf("%s %s: %s", c.Class, c.To, c.Evidence); !strings.HasPrefix(got, want) || opens["letters."+c.Column] != (c.Class == verdict.ClassUndecided) {
+			t.Errorf("letters.%s is %q, not %q; open: %v", c.Column, got, want, opens["letters."+c.Column])
+		}
+	}
+}
+
 // A text that repeats unique names is left to the operator, whether a merge changes these
 // names or not yet: if it were called plain, a letter to Aria would reach another Aria.
 func TestProposalsOfRepeatedNames(t *testing.T) {

@@ -89,9 +89,10 @@ func (c *classifier) proposedColumns(e *examined) []verdict.ProposedColumn {
 		p.Class, p.To, p.None, p.Reason, p.Evidence, p.Doubt = verdict.ClassReference, r.To[0], r.None, c.x.reasons[i], c.x.reasons[i], 0.5
 		return []verdict.ProposedColumn{p}
 	}
-	if to, ok := c.x.repeats[e.String()]; ok && (j.class == verdict.ClassPlain || j.class == verdict.ClassShared) {
+	if to, ok := c.x.repeats[e.String()]; ok && (j.class == verdict.ClassPlain || j.class == verdict.ClassShared || j.inTexts && j.chance) {
 		const reason = "it may repeat a name, and a merge may give that name to another row"
 		p.Class, p.To, p.Reason, p.Evidence, p.Doubt = verdict.ClassUndecided, to.to, reason, reason+"; "+to.figures, 0.7
+		p.InTexts = false
 		return []verdict.ProposedColumn{p}
 	}
 	if counts := countedBy(c, e); len(counts) > 0 && !j.declared &&

@@ -24,6 +24,7 @@ type fit struct {
 	within    int64 // with a value that is not far above the largest key of their own database
 	elsewhere int64 // with a key of another one only
 	exact     bool  // rows, own and elsewhere are all rows, and no sample
+	inside    bool  // rows are numbers within texts, beside which there may be others in each
 	distinct  int64 // values, all
 	highest   uint64
 
@@ -42,6 +43,7 @@ func nobody(n keys.Integer) bool { return n.Bits == 0 || n.Negative && n.Bits ==
 // testable are the values of a column of one database, made ready to be compared with
 // keys.
 type testable struct {
+	inside bool        // they are numbers within texts
 	values []valueRows // without those that name nobody
 	tested []valueRows // of these, the ones that are compared with the gaps
 	exact  bool
@@ -68,7 +70,7 @@ func newTestable(counts *valueCounts, nobody func(keys.Integer) bool) testable {
 // fit compares the values with the keys of their own database and with those of the
 // others.
 func (t testable) fit(own *check.KeySet, others []*check.KeySet) (f fit) {
-	f.exact = t.exact
+	f.exact, f.inside = t.exact, t.inside
 	f.distinct = int64(len(t.values))
 	known := own != nil && own.Gap == "" && !own.Integers.Sparse
 	values := t.values
@@ -91,10 +93,14 @@ func (t testable) fit(own *check.KeySet, others []*check.KeySet) (f fit) {
 		}
 	}
 	f.values = float64(len(t.tested))
-	if f.share() < 0.5 {
+	if f.others() {
 		return f // they are no references, or not to these
 	}
 	for _, v := range t.tested {
+		if t.inside && !own.Integers.Within(v.value) {
+			f.values-- // something else that the text says
+			continue
+		}
 		if own.Integers.Has(v.value) {
 			f.hits++
 		}
@@ -175,6 +181,7 @@ func rareRows(values []valueRows) int64 {
 // add pools the fits of several databases.
 func (f fit) add(other fit) fit {
 	f.exact = other.exact && (f.exact || f.rows+f.distinct == 0)
+	f.inside = f.inside || other.inside
 	f.values += other.values
 	f.hits += other.hits
 	f.expected += other.expected
@@ -200,6 +207,9 @@ func (f fit) share() float64 {
 	return float64(f.own) / float64(f.rows)
 }
 
+// others reports whether too few rows lead to an own key for a reference.
+func (f fit) others() bool { return f.own == 0 || !f.inside && f.share() < 0.5 }
+
 // answer is what the gaps say.
 type answer int
 
@@ -215,7 +225,7 @@ func (f fit) answer() answer {
 	if f.rows == 0 {
 		return silent
 	}
-	if f.share() < 0.5 {
+	if f.others() {
 		return denied
 	}
 	if f.sigmas() >= 4.5 {

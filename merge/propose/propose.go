@@ -291,6 +291,11 @@ func compareWithKeys(db *rules.Database, c *columnValues, among []*space, e *exa
 	if c.inside != nil {
 		p.values.inside = c.inside.rows
 		if c.others > c.rows {
+			for _, v := range c.values() { // cells that are nothing but a number
+				for range v.rows {
+					c.inside.add(v.value)
+				}
+			}
 			counts, p.inside = c.inside, true
 		}
 	}
@@ -318,6 +323,7 @@ func compareWithKeys(db *rules.Database, c *columnValues, among []*space, e *exa
 	slices.SortFunc(values, func(a, b valueRows) int { return cmp.Compare(hashOfInteger(a.value), hashOfInteger(b.value)) })
 	p.lowest = slice.Map(values[:min(len(values), 64)], number)
 	test := newTestable(counts, nobodyHere)
+	test.inside = p.inside
 	for _, s := range among {
 		if s.Table == e.table && s.Column == e.column.Name {
 			continue
