@@ -37,7 +37,7 @@ func parseFailure(err error) string {
 		return fail("length")
 	case ok && strings.HasPrefix(e.Reason, "server 0"):
 		return fail("server")
-	case ok && strings.HasPrefix(e.Reason, "it does not open"):
+	case ok && strings.HasPrefix(e.Reason, "it cannot be opened"):
 		return fail("sealed")
 	}
 	panic(err)

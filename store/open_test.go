@@ -71,7 +71,7 @@ func TestOpenErrors(t *testing.T) {
 		{"mysql:u:s3cr3t@tcp(127.0.0.1:1)/", "no database named", false},
 		{"mysql:u:s3cr3t@tcp(127.0.0.1:1)", "missing the slash", false},
 		{"mysql:u:s3cr3t@tcp(127.0.0.1:1)/d?tls=s3cr3t", "tls in the DSN refers to a TLS configuration", false},
-		{"mysql:u:s3cr3t@tcp(" + closed.Addr().String() + ")/d", "nothing answers at " + closed.Addr().String() + ": is the server running", false},
+		{"mysql:u:s3cr3t@tcp(" + closed.Addr().String() + ")/d", "nothing answers at " + closed.Addr().String() + ": check that the server is running", false},
 		{"mysql:u:s3cr3t@tcp(" + closed.Addr().String() + ")/d", "nothing answers at", true},
 		{"mysql:u:s3cr3t@tcp(db.invalid:3306)/d", `no address found for the host "db.invalid": check its name`, false},
 	}

@@ -180,7 +180,7 @@ func TestInsertSkipsNoRow(t *testing.T) {
 		}
 		for _, insert := range []func(...entity.Player) error{own, within} {
 			for _, rows := range [][]entity.Player{{player(1)}, {player(0), player(1), player(2)}} {
-				want := fmt.Sprintf("added %d rows, want %d", len(rows)-1, len(rows))
+				want := fmt.Sprintf("reports %d added rows, want %d", len(rows)-1, len(rows))
 				if err := insert(rows...); err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("%d rows: got %v, want %q", len(rows), err, want)
 				}
@@ -520,7 +520,7 @@ func TestMustTable(t *testing.T) {
 	}
 	for want, make := range map[string]func(){
 		"":                                   func() { store.MustTable[gameid.Of[parcel], good]("t") },
-		"fit for a table":                    func() { store.MustTable[gameid.Of[parcel], good]("a`b") },
+		"valid for a table":                  func() { store.MustTable[gameid.Of[parcel], good]("a`b") },
 		"must be structs":                    func() { store.MustTable[gameid.Of[parcel], int]("t") },
 		`field A needs a tag`:                func() { store.MustTable[gameid.Of[parcel], untagged]("t") },
 		`two fields have the column "id"`:    func() { store.MustTable[gameid.Of[parcel], twice]("t") },

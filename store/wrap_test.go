@@ -207,7 +207,7 @@ func TestWrapRefuses(t *testing.T) {
 	one.SetMaxOpenConns(1)
 	wants(storetest.Second(store.Wrap(ctx, nil, store.SQLite)), "nil")
 	wants(storetest.Second(store.Wrap(ctx, openSQLite(path), "oracle")), `unknown dialect "oracle"`)
-	wants(storetest.Second(store.Wrap(ctx, openSQLite(path), store.MySQL)), "not one of a mysql database")
+	wants(storetest.Second(store.Wrap(ctx, openSQLite(path), store.MySQL)), "not for a mysql database")
 	wants(storetest.Second(store.Wrap(ctx, openSQLite(":memory:"), store.SQLite)), "in memory")
 	wants(storetest.Second(store.WrapTwo(ctx, one, openSQLite(filepath.Join(t.TempDir(), "b.db")), store.SQLite)), "two databases", "a.db", "b.db")
 
@@ -219,7 +219,7 @@ func TestWrapRefuses(t *testing.T) {
 	pool := sql.OpenDB(connector)
 	defer pool.Close()
 	wants(storetest.Second(store.Wrap(ctx, pool, store.MySQL)), "no database selected")
-	wants(storetest.Second(store.Wrap(ctx, pool, store.SQLite)), "not one of a sqlite database")
+	wants(storetest.Second(store.Wrap(ctx, pool, store.SQLite)), "not for a sqlite database")
 }
 
 // The pool of one connection that is usual for SQLite, beside one of the

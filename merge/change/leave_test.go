@@ -217,7 +217,7 @@ func TestLeaveRefused(t *testing.T) {
 		`gone = "drop", and the keys are inside cells: none of these are followed`: inCells(rules.GoneDrop, "log.hero", "bits 0..31", "0"),
 		"no value of the keys inside its cells means no row: declare one":          inCells(rules.GoneNone, "log.hero", "bits 0..31"),
 		"new value 70000: does not fit into the bits 0..15":                        inCells(rules.GoneNone, "log.hero", "bits 0..15", "70000"),
-		"the column allows no NULL, and none of its values means no row":          func(o *rules.Options, d *rules.Declarations) { d.References[2].Gone = rules.GoneNone },
+		"the column allows no NULL, and none of its values means no row":           func(o *rules.Options, d *rules.Declarations) { d.References[2].Gone = rules.GoneNone },
 	} {
 		_, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, more(f))
 		if err == nil || !strings.Contains(ofEither(err), want) {
@@ -386,7 +386,7 @@ func TestLeaveClearsCells(t *testing.T) {
 		if p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, silent); err != nil || len(p.Refusals) != 2 {
 			t.Fatalf("%+v, %v", p, err)
 		}
-		for _, want := range []string{"in the [[check.reference]] of gear.card1, whose none is what they become",
+		for _, want := range []string{"in the [[check.reference]] of gear.card1, whose none replaces them",
 			"rows refer inside cells to rows of hero that stay behind: w0: 2; w1: 2; most refer to guid 1 of w0: 2 rows"} {
 			if !strings.Contains(said, want) {
 				t.Errorf("no %q in %s", want, said)

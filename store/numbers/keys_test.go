@@ -87,7 +87,7 @@ func TestKeys(t *testing.T) {
 		}{
 			{"item", `it was begun as "key63:item", so keys could be issued twice`, numbers.KeyOptions{Form: gameid.Narrow}},
 			{"item", "want gameid.Wide or gameid.Narrow", numbers.KeyOptions{Form: 40}},
-			{"item", `"items" in numbers.KeyOptions.Columns is no column`, numbers.KeyOptions{Columns: []string{"items"}}},
+			{"item", `"items" in numbers.KeyOptions.Columns is not a column`, numbers.KeyOptions{Columns: []string{"items"}}},
 			{"item", "look for keys in use", numbers.KeyOptions{Columns: []string{"nothing.id"}}},
 			{"", "needs a name", numbers.KeyOptions{}},
 			{strings.Repeat("x", 59), "is not allowed for a sequence", numbers.KeyOptions{}},

@@ -126,7 +126,7 @@ func TestToken(t *testing.T) {
 		"short":  {"0123456789abcde\n", 0o600, "is not a token"},
 		"empty":  {"", 0o600, "is not a token"},
 		"spaced": {"0123456789 abcdefgh\n", 0o600, "is not a token"},
-		"open":   {"0123456789abcdef\n", 0o644, "others may read"},
+		"open":   {"0123456789abcdef\n", 0o644, "other users can read"},
 	} {
 		file := filepath.Join(dir, name)
 		if err := os.WriteFile(file, []byte(c.text), c.mode); err != nil {

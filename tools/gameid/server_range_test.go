@@ -14,7 +14,7 @@ func TestParseServerRange(t *testing.T) {
 			t.Errorf("%q: %v, %v; want %v", text, got, err, want)
 		}
 	}
-	for text, want := range map[string]string{"": "no range", "40": "no range", "40-": "no range", "0-9": "no range", "40-50-59": "no range", "40-1048576": "no range", "59-40": "ends before it begins"} {
+	for text, want := range map[string]string{"": "not a range", "40": "not a range", "40-": "not a range", "0-9": "not a range", "40-50-59": "not a range", "40-1048576": "not a range", "59-40": "ends before it begins"} {
 		if got, err := parseServerRange(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, %v; want %s", text, got, err, want)
 		}

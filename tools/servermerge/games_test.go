@@ -742,7 +742,7 @@ func (o *oracle) trace(t *testing.T, made string, p *merge.Plan) {
 				continue
 			}
 			if world == "w1" {
-				if r := ran(t, cli.Conflicts, "whois", made, c.Table, key); !strings.Contains(r.stdout, "came by no merge") {
+				if r := ran(t, cli.Conflicts, "whois", made, c.Table, key); !strings.Contains(r.stdout, "was not copied") {
 					t.Errorf("%s %s: %s", c, key, r.stdout)
 				}
 				continue

@@ -296,7 +296,7 @@ key is not one column of integers are only counted.
 For a KEY of a TABLE of NEW it prints which world the row came from, and its key
 there, merge by merge. If a WORLD is given, it prints the new value of a key of
 that world, or why its row stayed behind. It reads only NEW, even years and
-further merges later. A key that the game created later came by no merge. It
+further merges later. A key that the game created later was not copied. It
 needs SELECT. Write a KEY of several columns with a slash between them: in
 a text, a slash is %2F, and % is %25. Bytes are digits from 00 to ff. For these
 keys, for texts, and for those of a first world, which keeps them, only the plan

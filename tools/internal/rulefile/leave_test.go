@@ -34,7 +34,7 @@ func TestParseLeaveProblems(t *testing.T) {
 		"table = 'a'\nwhere = 3":                                      `3: merge.leave.where is an integer`,
 		"table = 'a'\nwhen = 'x'":                                     `3: unknown key when`,
 		"table = 'a'\nbest = { of = 'b', keep = 5 }":                  `want the columns by which the first ones are chosen`,
-		"table = 'a'\nbest = { of = 'b', by = ['c'] }":                `want how many rows of each value come`,
+		"table = 'a'\nbest = { of = 'b', by = ['c'] }":                `want how many rows of each value are copied`,
 		"table = 'a'\nbest = { of = 'b', keep = 0, by = ['c'] }":      `merge.leave.best.keep 0 is out of range`,
 		"table = 'a'\nbest = { of = 'b', keep = 1, by = ['c down'] }": `want a column, with asc or desc`,
 		"table = 'a'\nfewer = { of = 'b', than = 2 }":                 `has "b" in it: want "table.column"`,
