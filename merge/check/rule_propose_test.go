@@ -143,7 +143,7 @@ func TestProposalsOfKeysInTexts(t *testing.T) {
 		if c.Table != "letters" || c.Column == "id" {
 			continue
 		}
-		want := "undecided characters.guid: numbers in its texts are keys, and the gaps do not tell whether by chance; "
+		want := "undecided characters.guid: numbers in its texts have the range of the keys: are they lists of keys?; "
 		if c.Column == "year" {
 			want = "plain : texts"
 		}

@@ -33,10 +33,10 @@ func (t rankedTarget) near() float64 {
 	return float64(t.pooled.highest) / float64(max(1, t.to.highest()))
 }
 
-// spans reports whether nearly all values are keys, up to the largest ones, of at least
-// so many keys and values.
+// spans reports whether nearly all values are keys, or some of the numbers within texts, up to the largest ones, of at
+// least so many keys and values.
 func (t rankedTarget) spans(keys, values int64) bool {
-	return !t.split && t.pooled.share() >= 0.97 && t.near() >= 0.9 && t.to.size >= keys && t.pooled.distinct >= values
+	return !t.split && (t.pooled.inside || t.pooled.share() >= 0.97) && t.near() >= 0.9 && t.to.size >= keys && t.pooled.distinct >= values
 }
 
 // compare orders the keys that a column may name, the likeliest first. One with rows that have no match never comes before

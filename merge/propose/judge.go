@@ -46,10 +46,8 @@ var clues = []clue{
 	{why: "refers to rows of a table that is the same in all databases", class: verdict.ClassShared, seen: is((*look).namesTheGame)},
 
 	// texts
-	{why: "numbers in its texts have the range of the keys: are they lists of keys?", class: verdict.ClassUndecided, doubt: 0.6, traits: traits{inTexts: true},
+	{why: "numbers in its texts have the range of the keys: are they lists of keys?", class: verdict.ClassUndecided, doubt: 0.6, traits: traits{inTexts: true, chance: true},
 		seen: (*look).spansInTexts},
-	{why: "numbers in its texts are keys, and the gaps do not tell whether by chance", class: verdict.ClassUndecided, doubt: 0.4,
-		traits: traits{inTexts: true, chance: true}, seen: (*look).silentInTexts},
 	{why: "texts", class: verdict.ClassPlain, seen: is((*look).texts)},
 
 	// keys
@@ -214,13 +212,6 @@ func (l *look) spansInTexts() (t rankedTarget, is bool) {
 		t, is = l.spanning(20, 10)
 	}
 	return t, is
-}
-
-func (l *look) silentInTexts() (t rankedTarget, is bool) {
-	if l.inside {
-		t, is = l.likeliest(silent)
-	}
-	return t, is && t.pooled.own > 0
 }
 
 func (l *look) texts() bool  { return l.inside }
