@@ -39,7 +39,7 @@ func rekeyedSections(r *verdict.Rekeying) []Section {
 		}
 	}
 	refs := Section{ID: "references", Title: "References to them, in all databases together (those without a match stay so)",
-		Head: []string{"refers", "to", "match a row", "match no row", "name no row"}}
+		Head: []string{"refers", "to", "match a row", "match no row", "mean no row"}}
 	for _, c := range r.Columns {
 		if c.Key {
 			continue

@@ -140,7 +140,7 @@ var codes = []Code{
 	{
 		Code:       CodeKeyNobody,
 		Meaning:    "values of a reference may mean no row, but would get new values as if they were keys",
-		Unverified: "declare that these values name no row (none), or that their rows were deleted (dangling)",
+		Unverified: "declare that these values mean no row (none), or that their rows were deleted (dangling)",
 	},
 	{
 		Code:       CodeKeyUndeclared,

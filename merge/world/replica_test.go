@@ -30,7 +30,7 @@ func TestReplica(t *testing.T) {
 		"stopped, not applied":       {channels: []string{"No No NULL f 9 f 4 0 -"}, want: "at an unknown distance", behind: true},
 		"stopped by an error":        {channels: []string{"Yes No NULL f 4 f 4 1062 -"}, want: "at an unknown distance", behind: true},
 		"no right, not running":      {running: "OFF"},
-		"no right, running":          {running: "ON", want: "may not see how far"},
+		"no right, running":          {running: "ON", want: "may not see its progress"},
 		"no right, read-only":        {running: "OFF", frozen: "read_only is ON", want: "may not see whether it is a replica"},
 	} {
 		t.Run(name, func(t *testing.T) {
