@@ -119,7 +119,7 @@ func TestHosts(t *testing.T) {
 	a.set(t, writable)
 	b.set(t, writable)
 	_, err = sqldb.Dial(t.Context(), dsn, sqldb.ReadWrite)
-	if err == nil || !strings.Contains(err.Error(), a.address+" and "+b.address+" both take writes") {
+	if err == nil || !strings.Contains(err.Error(), a.address+" and "+b.address+" both accept writes") {
 		t.Errorf("two servers take writes: %v", err)
 	}
 	b.set(t, readOnly)
