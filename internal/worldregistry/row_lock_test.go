@@ -80,7 +80,7 @@ func TestRowIsLocked(t *testing.T) {
 	}{
 		{"open", func() error { return storetest.Second(db.OpenNode(ctx, 7, options)) }, named},
 		{"game's pool", func() error { return storetest.Second(wrapped.OpenNode(ctx, 7, options)) }, named},
-		{"few rights", func() error { return storetest.Second(few.OpenNode(ctx, 7, options)) }, "no right to see.*right PROCESS.*INNODB_TRX.*KILL"},
+		{"few rights", func() error { return storetest.Second(few.OpenNode(ctx, 7, options)) }, "no right to see.*PROCESS privilege.*INNODB_TRX.*KILL"},
 		{"fence", func() error {
 			return short(func(ctx context.Context) error { return storetest.World(db).Fence(ctx, 7, fence) })
 		}, named},
