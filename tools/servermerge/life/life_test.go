@@ -478,6 +478,9 @@ func (l *life) finish(end op) {
 		state := l.state(m, l.look())
 		l.count.judged["4 ends from "+state]++
 		l.do(m, "undo", l.fault(end))
+		if state = l.state(m, l.look()); end.b%2 == 0 && (state == opening || state == opened) {
+			l.do(m, "open", &fault{}) // the operator thinks better of it
+		}
 		if state = l.state(m, l.look()); state != none && state != planAgain {
 			l.do(m, "undo", &fault{})
 		}
