@@ -123,7 +123,7 @@ func TestSequenceInTheWay(t *testing.T) {
 	}
 	for change, want := range map[string]string{
 		"ALTER SEQUENCE char_seq CYCLE":         "begins again at its end",
-		"ALTER SEQUENCE char_seq MAXVALUE 1003": "would be raised to 1004, and ends at 1003: ALTER SEQUENCE `char_seq` MAXVALUE",
+		"ALTER SEQUENCE char_seq MAXVALUE 1003": "would be raised to 1004, but ends at 1003: ALTER SEQUENCE `char_seq` MAXVALUE",
 	} {
 		all := sequenceWorlds(t, worldtest.Engines()[1], change)
 		p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, worldtest.KeyOptions(sequencesDeclared))

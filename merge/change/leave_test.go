@@ -122,8 +122,8 @@ func TestLeaveChanged(t *testing.T) {
 			"INSERT INTO spell VALUES (1, 99)":          "4 rows stay behind, but the plan lists 3",
 			"UPDATE hero SET level = 49 WHERE guid = 5": "the plan lacks 1",
 			"DELETE FROM vip":                           "the plan lacks 1",
-			"INSERT INTO vip VALUES (1)":                "it has 1 others",
-			"UPDATE guild SET master = 5 WHERE id = 1":  "it has 1 others",
+			"INSERT INTO vip VALUES (1)":                "lists 1 others",
+			"UPDATE guild SET master = 5 WHERE id = 1":  "lists 1 others",
 		} {
 			worldtest.Refill(t, all[1], merged[1])
 			worldtest.Exec(t, merged[1], change)

@@ -90,9 +90,9 @@ func TestNamesSetRefused(t *testing.T) {
 			{"asked", "yess", nil, `"yess" is longer`},
 			{"at_login", "one", nil, `"one" is not an integer`},
 			{"ratio", "1", nil, "want a column of integers"},
-			{"at_login", "| 65536", nil, map[bool]string{true: "", false: "takes numbers from 0 to 65535, and not 65536"}[e.Name == "sqlite"]},
-			{"at_login", "-1", nil, map[bool]string{true: "", false: "takes numbers from 0 to 65535, and not -1"}[e.Name == "sqlite"]},
-			{"tiny", "-129", nil, map[bool]string{true: "", false: "takes numbers from -128 to 127, and not -129"}[e.Name == "sqlite"]},
+			{"at_login", "| 65536", nil, map[bool]string{true: "", false: "takes numbers from 0 to 65535, not 65536"}[e.Name == "sqlite"]},
+			{"at_login", "-1", nil, map[bool]string{true: "", false: "takes numbers from 0 to 65535, not -1"}[e.Name == "sqlite"]},
+			{"tiny", "-129", nil, map[bool]string{true: "", false: "takes numbers from -128 to 127, not -129"}[e.Name == "sqlite"]},
 			{"tiny", "1", nil, "is NULL"},
 			{"at_login", "| 1", func(o *planner.PlanOptions) {
 				o.Check.Rules[0].Shared = []string{"chars.at_login"}

@@ -120,7 +120,7 @@ func kills(o *operator) {
 		t.Errorf("status: %s", status)
 	}
 	said, code := o.halfway(o.copied(), syscall.SIGINT)
-	if code != int(cli.Stopped) || !strings.Contains(said, "it was begun before") || !strings.Contains(said, "servermerge: interrupted: stopped while copying table") ||
+	if code != int(cli.Stopped) || !strings.Contains(said, "it was begun earlier") || !strings.Contains(said, "servermerge: interrupted: stopped while copying table") ||
 		!strings.Contains(said, "To resume: servermerge apply "+o.plan) {
 		t.Errorf("interrupted: exit code %d\n%s", code, said)
 	}
