@@ -300,6 +300,11 @@ func (l *life) truthful(m *aMerge, command string, a answer, before, after image
 		if !is1(opened) {
 			lie(5, "the state is %s", is)("")
 		}
+		for _, s := range after[new].servers {
+			if merge, _ := fenceOf(s.holder); merge == m.plan.ID {
+				lie(5, "the gate is closed")("")
+			}
+		}
 		if was == opened {
 			break
 		}
@@ -322,11 +327,6 @@ func (l *life) truthful(m *aMerge, command string, a answer, before, after image
 		}
 		if len(l.fences(m, after)) < l.fenced(m) {
 			lie(3, "a world has no fence")("")
-		}
-		for _, s := range after[new].servers {
-			if merge, _ := fenceOf(s.holder); merge != "" {
-				lie(5, "the gate is closed")("")
-			}
 		}
 	case "undo DONE", "undo -force DONE":
 		l.count.judged["5 undone"]++
