@@ -104,15 +104,14 @@ func (r OpenReader) candidates(ctx context.Context) (all []Candidate, joint []st
 		}
 	}
 	for _, to := range r.Facts.Opts.Renames {
-		_, model := r.Facts.ModelOf(to.Table)
-		if model == nil || model.Column(to.Column) == nil || model.Column(to.Column).Collation == "" {
+		c := renamedCandidate(r.Facts, to)
+		if c == nil {
 			continue
 		}
-		c := Candidate{Table: to.Table, Column: to.Column, Class: textClass, collation: model.Column(to.Column).Collation, renamed: true, first: to.First}
-		if err := r.readNames(ctx, c); err != nil {
+		if err := r.readNames(ctx, *c); err != nil {
 			return nil, nil, err
 		}
-		all = append(all, c)
+		all = append(all, *c)
 	}
 	names, err := NameCandidates(ctx, r, all)
 	return append(all, names...), joint, err

@@ -18,15 +18,11 @@ import (
 // readNames reads the names of a renamed column that several rows have, in all
 // databases that are read together.
 func (r OpenReader) readNames(ctx context.Context, c Candidate) error {
-	keyed := r.UndeclaredKeys()
-	if keyed.Sets[c] != nil {
+	if r.UndeclaredKeys().Sets[c] != nil {
 		return nil
 	}
-	sets, room := make(map[*rules.Database]*KeySet), new(int64)
-	*room = maxHashes
 	var streams []*stream.Stream
 	for _, db := range r.Facts.DBs {
-		sets[db] = &KeySet{Integers: new(keys.Set), hashes: NewHashes(room), words: NewHashes(room), twice: NewHashes(room), twiceWords: NewHashes(room)}
 		if t := db.Tables[c.Table]; t == nil || t.Column(c.Column) == nil {
 			continue
 		}
@@ -34,13 +30,37 @@ func (r OpenReader) readNames(ctx context.Context, c Candidate) error {
 			Table: c.Table, Order: []catalog.Order{{Column: c.Column, Collation: c.collation}}, Carry: []string{c.Column}, SkipNull: true,
 		}))
 	}
-	none := r.Facts.Declared.NoNames(c.Table, c.Column)
+	take, found := r.commonNames(c, streams)
+	err := (&stream.Collisions{Each: take}).Count(ctx, streams)
+	if unsupported, ok := errors.AsType[*catalog.UnsupportedError](err); ok {
+		found("the names to change are not known: " + unsupported.Error())
+		return nil
+	}
+	if err == nil {
+		found("")
+	}
+	return err
+}
+
+// commonNames takes the names of a renamed column that several rows have, as streams come upon them in their order. found
+// says that these were all, or why they are not known.
+func (r OpenReader) commonNames(c Candidate, streams []*stream.Stream) (take func(p stream.Position, begins bool), found func(gap string)) {
+	sets, room := make(map[*rules.Database]*KeySet), new(int64)
+	*room = maxHashes
+	for _, db := range r.Facts.DBs {
+		sets[db] = &KeySet{Integers: new(keys.Set), hashes: NewHashes(room), words: NewHashes(room), twice: NewHashes(room), twiceWords: NewHashes(room)}
+	}
+	none, value := r.Facts.Declared.NoNames(c.Table, c.Column), valueOf(c.Column, streams)
 	seen := make(map[*rules.Database]int) // rows of the current name
-	take := func(p stream.Position) {
-		if none.Has(p.Stream.CarriedAt(0, p.Row)) {
+	take = func(p stream.Position, begins bool) {
+		if begins {
+			clear(seen)
+		}
+		v := value(p)
+		if none.Has(v) {
 			return
 		}
-		set, form, word := sets[p.Stream.DB], p.Stream.Order(0, p.Row), Folded(p.Stream.CarriedAt(0, p.Row))
+		set, form, word := sets[p.Stream.DB], p.Stream.Order(0, p.Row), Folded(v)
 		set.hashes.Add(form)
 		set.words.Add(word)
 		if seen[p.Stream.DB]++; seen[p.Stream.DB] > 1 {
@@ -48,21 +68,11 @@ func (r OpenReader) readNames(ctx context.Context, c Candidate) error {
 			set.twiceWords.Add(word)
 		}
 	}
-	err := stream.MergeEqual(ctx, streams, 1, func(before, row stream.Position, begins bool) error {
-		if begins {
-			clear(seen)
-			take(before)
-		}
-		take(row)
-		return nil
-	})
-	gap := ""
-	if unsupported, ok := errors.AsType[*catalog.UnsupportedError](err); ok {
-		gap, err = "the names to change are not known: "+unsupported.Error(), nil
-	}
-	if err != nil {
-		return err
-	}
+	return take, func(gap string) { r.UndeclaredKeys().Sets[c] = finishNames(sets, gap) }
+}
+
+// finishNames finishes the sets of names of all databases. gap is why they are not known, if they are not.
+func finishNames(sets map[*rules.Database]*KeySet, gap string) map[*rules.Database]*KeySet {
 	for _, set := range sets {
 		for _, h := range []*hashes{set.hashes, set.words, set.twice, set.twiceWords} {
 			if h.Finish(); h.sparse {
@@ -73,7 +83,27 @@ func (r OpenReader) readNames(ctx context.Context, c Candidate) error {
 	for _, set := range sets {
 		set.Gap = gap
 	}
-	keyed.Sets[c] = sets
+	return sets
+}
+
+// renamedCandidate returns a renamed column as what undeclared columns may name; nil if it has no texts.
+func renamedCandidate(f *Facts, to rules.RenamedColumn) *Candidate {
+	_, model := f.ModelOf(to.Table)
+	if model == nil || model.Column(to.Column) == nil || model.Column(to.Column).Collation == "" {
+		return nil
+	}
+	return &Candidate{Table: to.Table, Column: to.Column, Class: textClass, collation: model.Column(to.Column).Collation, renamed: true, first: to.First}
+}
+
+// renamedAlone returns the renamed column, if it is alone and its names were not read yet; nil otherwise.
+func (r OpenReader) renamedAlone(table string, columns []string) *Candidate {
+	for _, to := range r.Facts.Opts.Renames {
+		if len(columns) == 1 && to.Table == table && to.Column == columns[0] {
+			if c := renamedCandidate(r.Facts, to); c != nil && r.UndeclaredKeys().Sets[*c] == nil {
+				return c
+			}
+		}
+	}
 	return nil
 }
 

@@ -159,6 +159,9 @@ func (r *Reader) Read(ctx context.Context, q Question) (*Reading, error) {
 	if a.Samples, err = r.Samples(ctx, p.found.Kept, q.Table, q.Columns); err != nil {
 		return nil, err
 	}
+	if p.renamed != nil {
+		p.renamed("")
+	}
 	for db, filter := range p.names {
 		r.Kept[filteredNames{db, q.Table, q.Columns[0]}] = filter
 	}
@@ -174,6 +177,7 @@ type pass struct {
 	found   *stream.Collisions
 	crowds  *crowds
 	names   map[*rules.Database]*nameFilter
+	renamed func(gap string) // ends the names that are to be changed; nil: they are not asked for
 }
 
 // Exclusions are sources that cannot take part in a pass, and why.
@@ -200,6 +204,10 @@ func (r *Reader) pass(ctx context.Context, q Question) (*pass, error) {
 				}
 			}
 		}
+		var each func(row stream.Position, begins bool)
+		if c := (OpenReader{Reader: r}).renamedAlone(q.Table, q.Columns); c != nil && q.names && len(p.gaps) == 0 {
+			each, p.renamed = OpenReader{Reader: r}.commonNames(*c, p.streams)
+		}
 		if q.names {
 			for _, s := range p.streams {
 				if holdsNames(s.DB.Tables[q.Table].Column(q.Columns[0])) {
@@ -208,6 +216,7 @@ func (r *Reader) pass(ctx context.Context, q Question) (*pass, error) {
 			}
 		}
 		p.found, p.crowds = q.counting()
+		p.found.Each = each
 		if q.Across {
 			value := valueOf(q.Columns[0], p.streams)
 			p.found.Ignore = func(at stream.Position) bool { return keys.IsZero(value(at)) }

@@ -36,6 +36,9 @@ type Collisions struct {
 	// the same; nil: by none. A run that a name tells apart does not count.
 	Names func(row Position) uint64
 
+	// Each is told every row that has its value in common with another one, and whether it is the first; nil: nobody is.
+	Each func(row Position, begins bool)
+
 	// Outside tells of a row whether it is not to be in any run; nil: none is.
 	Outside func(row Position) bool
 
@@ -60,6 +63,12 @@ func (c *Collisions) Count(ctx context.Context, streams []*Stream) error {
 		columns = len(streams[0].Scan.Order)
 	}
 	err := MergeEqual(ctx, streams, columns, func(before, row Position, begins bool) error {
+		if c.Each != nil {
+			if begins {
+				c.Each(before, true)
+			}
+			c.Each(row, false)
+		}
 		if begins {
 			c.finish()
 			c.ignored = c.Ignore != nil && c.Ignore(before)
