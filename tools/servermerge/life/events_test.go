@@ -130,7 +130,7 @@ func (l *life) start(at string) {
 				l.broken(3, "the game starts on %s, the new database of %s in %s", at, m.name, state)("")
 			}
 		}
-		if at == new || state != opening && state != opened {
+		if at == new || state != opening && state != opened || l.wentOn(new, at, before) {
 			continue
 		}
 		goesOn, _ := own(before[new])
@@ -142,6 +142,14 @@ func (l *life) start(at string) {
 			}
 		}
 	}
+}
+
+// wentOn reports whether a merge that is open took a database on to another one: then its world goes on there.
+func (l *life) wentOn(from, to string, now images) bool {
+	return slices.ContainsFunc(l.merges, func(m *aMerge) bool {
+		return m.plan != nil && m.led[m.into] == to && l.state(m, now) == opened &&
+			slices.ContainsFunc(m.worlds, func(w string) bool { return m.led[w] == from })
+	})
 }
 
 // refusedStart judges the fourth invariant: an open database can be played.
