@@ -29,7 +29,7 @@ func TestLeaveGroupsProved(t *testing.T) {
 			t.Fatalf("%s: %+v", proof.Verdict, proof.Findings)
 		}
 		for change, want := range map[string]string{
-			"UPDATE hero SET account = 8 WHERE guid = 2":             "and lists 1 others", // nobody else's place
+			"UPDATE hero SET account = 8 WHERE guid = 2":             "and lists 1 others", // no other row takes its place
 			"UPDATE hero SET account = 1, level = 35 WHERE guid = 5": "the plan lacks 1",
 			"UPDATE hero SET guild = NULL WHERE guid = 4":            "the plan lacks 1 rows",
 		} {

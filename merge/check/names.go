@@ -95,10 +95,10 @@ func renamedCandidate(f *Facts, to rules.RenamedColumn) *Candidate {
 	return &Candidate{Table: to.Table, Column: to.Column, Class: textClass, collation: model.Column(to.Column).Collation, renamed: true, first: to.First}
 }
 
-// renamedAlone returns the renamed column, if it is alone and its names were not read yet; nil otherwise.
-func (r OpenReader) renamedAlone(table string, columns []string) *Candidate {
+// renamedUnread returns a column as one that is renamed; nil if it is not, or if its names were read.
+func (r OpenReader) renamedUnread(table, column string) *Candidate {
 	for _, to := range r.Facts.Opts.Renames {
-		if len(columns) == 1 && to.Table == table && to.Column == columns[0] {
+		if to.Table == table && to.Column == column {
 			if c := renamedCandidate(r.Facts, to); c != nil && r.UndeclaredKeys().Sets[*c] == nil {
 				return c
 			}

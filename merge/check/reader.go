@@ -187,7 +187,7 @@ type Exclusions map[*rules.Database]string
 func (r *Reader) pass(ctx context.Context, q Question) (*pass, error) {
 	var p *pass
 	err := r.Retry(func(excluded Exclusions) error {
-		p = &pass{names: make(map[*rules.Database]*nameFilter)}
+		p = new(pass)
 		p.streams, p.gaps = r.KeyStreams(q.Code, q.Table, q.Columns, excluded)
 		apart := r.Facts.Rekeyed.TellsApart(q.Table, q.Columns)
 		for _, s := range p.streams {
@@ -204,19 +204,10 @@ func (r *Reader) pass(ctx context.Context, q Question) (*pass, error) {
 				}
 			}
 		}
-		var each func(row stream.Position, begins bool)
-		if c := (OpenReader{Reader: r}).renamedAlone(q.Table, q.Columns); c != nil && q.names && len(p.gaps) == 0 {
-			each, p.renamed = OpenReader{Reader: r}.commonNames(*c, p.streams)
-		}
-		if q.names {
-			for _, s := range p.streams {
-				if holdsNames(s.DB.Tables[q.Table].Column(q.Columns[0])) {
-					p.names[s.DB] = OpenReader{Reader: r}.filterNames(s, q.Columns[0])
-				}
-			}
-		}
 		p.found, p.crowds = q.counting()
-		p.found.Each = each
+		if q.names {
+			r.keepNames(q, p)
+		}
 		if q.Across {
 			value := valueOf(q.Columns[0], p.streams)
 			p.found.Ignore = func(at stream.Position) bool { return keys.IsZero(value(at)) }
@@ -237,6 +228,20 @@ func (r *Reader) pass(ctx context.Context, q Question) (*pass, error) {
 		return p.found.Count(ctx, p.streams)
 	})
 	return p, err
+}
+
+// keepNames has a pass keep the values of its only column, for who asks later which columns repeat them and which names change.
+func (r *Reader) keepNames(q Question, p *pass) {
+	open, column := OpenReader{Reader: r}, q.Columns[0]
+	if c := open.renamedUnread(q.Table, column); c != nil && len(p.gaps) == 0 {
+		p.found.Each, p.renamed = open.commonNames(*c, p.streams)
+	}
+	p.names = make(map[*rules.Database]*nameFilter)
+	for _, s := range p.streams {
+		if holdsNames(s.DB.Tables[q.Table].Column(column)) {
+			p.names[s.DB] = open.filterNames(s, column)
+		}
+	}
 }
 
 // OfNone returns what tells of a row that it has a value which does not count.

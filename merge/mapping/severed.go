@@ -39,10 +39,10 @@ type cut struct {
 	stay   *keys.Set // only these keys, if not nil
 	key    rules.RowKey
 	nobody any
-	text   *string // in the place of nobody, of a column of texts
+	text   *string // instead of nobody, in a column of texts
 
 	cells  *world.Move  // where its keys are inside cells; nil: the value is the key
-	number keys.Integer // in the place of nobody
+	number keys.Integer // the same, inside cells
 }
 
 // clear clears the reference of a row, if it is one to what stays behind.

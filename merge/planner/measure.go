@@ -17,8 +17,8 @@ import (
 	"mergesafe/merge/world"
 )
 
-// Measure counts and sums up the rows of every table in every database, as they are
-// and as they will be. Several databases are read at a time.
+// Measure counts and sums up the rows of every table in every database, and tries
+// what they will be where the check could not. Several databases are read at a time.
 func Measure(ctx context.Context, p *change.Planning) error {
 	var mu sync.Mutex
 	now, databases := job.Progress{Step: record.StepMeasure}, make([]int, len(p.DBs))
