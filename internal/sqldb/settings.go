@@ -59,13 +59,16 @@ func (db *DB) exclusively(ctx context.Context, f func(on queryer) error) error {
 	return err
 }
 
-// Guard runs f on a connection with the right settings.
+// Guard runs f on a connection with the right settings. Those of a pool of ours have them from the beginning.
 func (db *DB) Guard(ctx context.Context, f func(*sqlx.Conn) error) error {
 	conn, err := db.pool.Connx(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
+	if db.ours {
+		return f(conn)
+	}
 	set, was, err := db.sessions.Otherwise(ctx, conn)
 	if err != nil {
 		Discard(conn)

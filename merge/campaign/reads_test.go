@@ -99,7 +99,7 @@ func (p *place) failEach(t *testing.T, b *Book, end string, command command, bac
 	}
 	smooth := &faulty.Nth{N: -1}
 	run(smooth)
-	most, cases := 2, 0
+	most, cases := 1, 0
 	switch writes := len(back) > 1; {
 	case *long && writes:
 		most = 250

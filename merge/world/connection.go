@@ -238,25 +238,45 @@ func (c *Connection) Exec(ctx context.Context, what, query string, keep bool, ar
 }
 
 // Rows calls take with every row of a query. take may keep the values, but not the
-// slice, and must not use the connection.
+// slice, and must not use the connection. Values come as the driver has them for a statement that is prepared: numbers
+// exactly.
 func (c *Connection) Rows(ctx context.Context, query string, keep bool, args []any, take func(row []any) (more bool, err error)) error {
+	return c.rows(ctx, args, take, func(raw driver.Conn, bound []driver.NamedValue) (driver.Rows, func(), error) {
+		s, done, err := c.statement(ctx, raw, query, keep)
+		if err != nil {
+			return nil, done, err
+		}
+		rows, err := s.(driver.StmtQueryContext).QueryContext(ctx, bound)
+		return rows, done, err
+	})
+}
+
+// asked is Rows for a question whose answer is texts and integers: it takes one way to the server and back, where a
+// statement that is prepared takes two.
+func (c *Connection) asked(ctx context.Context, query string, args []any, take func(row []any) (more bool, err error)) error {
+	return c.rows(ctx, args, take, func(raw driver.Conn, bound []driver.NamedValue) (driver.Rows, func(), error) {
+		rows, err := raw.(driver.QueryerContext).QueryContext(ctx, query, bound)
+		return rows, func() {}, err
+	})
+}
+
+func (c *Connection) rows(ctx context.Context, args []any, take func(row []any) (more bool, err error),
+	run func(raw driver.Conn, bound []driver.NamedValue) (_ driver.Rows, done func(), _ error)) error {
 	if err := c.Connect(ctx); err != nil {
 		return err
 	}
 	if err := c.Fail.At("read"); err != nil {
 		return err
 	}
-	err := c.conn.Raw(func(raw any) error {
-		s, done, err := c.statement(ctx, raw.(driver.Conn), query, keep)
-		if err != nil {
-			return err
+	bound, err := arguments(args)
+	if err != nil {
+		return err
+	}
+	err = c.conn.Raw(func(raw any) error {
+		rows, done, err := run(raw.(driver.Conn), bound)
+		if done != nil {
+			defer done()
 		}
-		defer done()
-		bound, err := arguments(args)
-		if err != nil {
-			return err
-		}
-		rows, err := s.(driver.StmtQueryContext).QueryContext(ctx, bound)
 		if err != nil {
 			return err
 		}
@@ -299,10 +319,15 @@ func (c *Connection) failed(ctx context.Context, err error) error {
 
 // Number returns the number that a query returns.
 func (c *Connection) Number(ctx context.Context, query string, keep bool, args ...any) (n int64, err error) {
-	err = c.Rows(ctx, query, keep, args, func(row []any) (_ bool, err error) {
+	take := func(row []any) (_ bool, err error) {
 		n, err = IntIn(row[0], "the answer to "+query)
 		return true, err
-	})
+	}
+	if keep {
+		err = c.Rows(ctx, query, keep, args, take)
+	} else {
+		err = c.asked(ctx, query, args, take)
+	}
 	return n, err
 }
 
@@ -337,7 +362,7 @@ func notInteger(v any, of string) error {
 
 // Texts returns the first column of a query.
 func (c *Connection) Texts(ctx context.Context, query string, args ...any) (all []string, err error) {
-	err = c.Rows(ctx, query, false, args, func(row []any) (bool, error) {
+	err = c.asked(ctx, query, args, func(row []any) (bool, error) {
 		all = append(all, Text(row[0]))
 		return true, nil
 	})

@@ -44,3 +44,21 @@ func testCancelledStatementEnds(t *testing.T) {
 	}
 	servertest.AwaitRunning(t, dsn, slow, false)
 }
+
+// A command opens many connections, from far away perhaps: each is ready after a dozen statements.
+func TestConnectionAsksLittle(t *testing.T) { servertest.OnMySQLToo(t, testConnectionAsksLittle) }
+
+func testConnectionAsksLittle(t *testing.T) {
+	c := &world.Connection{Database: worldtest.Engines()[1].Fresh(t, "s1")}
+	defer c.Close()
+	err := c.Rows(t.Context(), "SHOW SESSION STATUS LIKE 'Questions'", false, nil, func(row []any) (bool, error) {
+		asked, err := world.IntIn(row[1], "Questions")
+		if asked > 12 {
+			t.Errorf("%d statements before the first of its own, want 12 at most", asked)
+		}
+		return true, err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

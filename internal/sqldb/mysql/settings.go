@@ -78,7 +78,8 @@ const strictMode = "STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIV
 // A server without one does not know the names. (SHOW VARIABLES is cut by sql_select_limit, and a table of variables is
 // refused by max_join_size.)
 var clusterVariables = []string{
-	"SELECT 'wsrep_on' AS name, @@session.wsrep_on AS value UNION ALL SELECT 'wsrep_sync_wait', @@session.wsrep_sync_wait LIMIT 10",
+	"SELECT 'wsrep_on' AS name, @@session.wsrep_on AS value UNION ALL SELECT 'wsrep_sync_wait', @@session.wsrep_sync_wait " +
+		"/*M!100000 UNION ALL SELECT 'no_group', '1' */ LIMIT 10",
 	"SELECT 'group_replication_group_name' AS name, @@global.group_replication_group_name AS value " +
 		"UNION ALL SELECT 'group_replication_consistency', @@session.group_replication_consistency LIMIT 10",
 }
@@ -98,6 +99,9 @@ func (q *question) of(ask func(query string) (map[string]string, error)) (string
 			return "", err
 		}
 		maps.Copy(has, some)
+		if has["no_group"] != "" { // MariaDB has no such groups
+			break
+		}
 	}
 	var settings []setting
 	if on := has["wsrep_on"]; on == "1" || strings.EqualFold(on, "ON") {
@@ -178,6 +182,8 @@ func settle(ctx context.Context, c *watchedConn, database string, q *question) e
 	if err != nil {
 		return err
 	}
+	// What servers have otherwise, unless they are set up for this program. If this one refuses, it is told below.
+	_, _ = c.ExecContext(ctx, "SET SESSION time_zone = '+00:00', sql_mode = '"+strictMode+"'", nil)
 	for attempt := 0; ; attempt++ {
 		has, err := readRow(ctx, c, query)
 		if err != nil {
@@ -289,39 +295,58 @@ func fights(dsn string, params map[string]string, readOnly bool) error {
 	return nil
 }
 
+// wish is a setting of a merge's connection that some servers know, with the comment that only these read.
+type wish struct{ comment, setting string }
+
+var wishes = []wish{
+	{"M!100101", "max_statement_time = 0"},
+	{"M!100300", "idle_transaction_timeout = 0"},
+	{"M!100300", "idle_readonly_transaction_timeout = 0"},
+	{"M!100300", "idle_write_transaction_timeout = 0"},
+	{"!50720", "max_execution_time = 0"},
+	{"!80003", "information_schema_stats_expiry = 0"}, // counters of now, not of yesterday
+	// A key that the server made is seen, or its rows would get other keys
+	// (dev.mysql.com/doc/refman/8.4/en/create-table-gipks.html).
+	{"!80030", "show_gipk_in_create_table_and_information_schema = 1"},
+}
+
 // Prepare has a connection read or write rows for a merge: see [sqldb.Dialect.Prepare].
 func (engine) Prepare(ctx context.Context, conn *sql.Conn, p sqldb.Purpose) error {
-	if err := sqldb.ExecAll(ctx, conn, settings(p)); err != nil {
-		return err
-	}
-	for _, setting := range []string{ // of which each server knows some only
-		"max_statement_time = 0",                // MariaDB
-		"idle_transaction_timeout = 0",          // MariaDB
-		"idle_readonly_transaction_timeout = 0", // MariaDB
-		"idle_write_transaction_timeout = 0",    // MariaDB
-		"max_execution_time = 0",                // MySQL
-		"information_schema_stats_expiry = 0",   // MySQL: counters of now, not of yesterday
-		// MySQL 8.0.30 and later: a key that the server made is seen, or its rows would get other keys
-		// (dev.mysql.com/doc/refman/8.4/en/create-table-gipks.html).
-		"show_gipk_in_create_table_and_information_schema = 1",
-	} {
-		if _, err := conn.ExecContext(ctx, "SET SESSION "+setting); err != nil && !sqldb.Says(err, sqldb.UnknownVariable) {
+	if p == sqldb.WriteRows || p == sqldb.WriteUnchecked { // a batch needs no more, and takes fewer locks
+		if _, err := conn.ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"); err != nil {
 			return err
 		}
 	}
+	needed := settings(p)
+	all := needed
+	for _, w := range wishes {
+		all += " /*" + w.comment + " , " + w.setting + " */"
+	}
+	_, err := conn.ExecContext(ctx, all)
+	if sqldb.Says(err, sqldb.UnknownVariable) { // the server reads comments in its own way: each by itself
+		_, err = conn.ExecContext(ctx, needed)
+		for _, w := range wishes {
+			if err == nil {
+				_, err = conn.ExecContext(ctx, "SET SESSION "+w.setting)
+			}
+			if sqldb.Says(err, sqldb.UnknownVariable) {
+				err = nil
+			}
+		}
+	}
+	if err != nil {
+		return err
+	}
 	// MariaDB: a table has the engine that it names. An account that may not set it can still read and write rows.
-	_, err := conn.ExecContext(ctx, "SET SESSION enforce_storage_engine = NULL")
+	_, err = conn.ExecContext(ctx, "SET SESSION enforce_storage_engine = NULL")
 	if sqldb.Says(err, sqldb.UnknownVariable) || sqldb.IsDenied(err) {
 		return nil
 	}
 	return err
 }
 
-func settings(p sqldb.Purpose) []string {
-	checks := "1"
-	if p == sqldb.WriteUnchecked {
-		checks = "0"
-	}
+// settings returns the statement that gives a connection what every server knows.
+func settings(p sqldb.Purpose) string {
 	// MySQL stores conditions and partitions of a table that is altered as it prints them.
 	const unlimited = "SET SESSION sql_quote_show_create = 1, sql_select_limit = 18446744073709551615, sql_big_selects = 1, " +
 		"wait_timeout = 86400, net_write_timeout = 86400, "
@@ -330,21 +355,18 @@ func settings(p sqldb.Purpose) []string {
 	// column of that type asks for.
 	const asTheyAre = unlimited + "max_sort_length = 4096, sql_notes = 0, " +
 		"sql_mode = 'STRICT_ALL_TABLES,ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION'"
+	// By default, a statement that changes a table waits a day or a year, without a word, for whoever reads it,
+	// such as a backup. It is tried again, which the operator is told.
+	const writing = asTheyAre + ", unique_checks = 1, lock_wait_timeout = 10, foreign_key_checks = "
 	switch p {
 	case sqldb.ReadSorted:
-		return []string{unlimited + "sql_mode = '', max_sort_length = 65536"}
-	case sqldb.WriteRows, sqldb.WriteUnchecked:
-		return []string{
-			asTheyAre,
-			// A batch needs no more, and takes fewer locks.
-			"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
-			"SET SESSION unique_checks = 1, foreign_key_checks = " + checks,
-			// By default, a statement that changes a table waits a day or a year, without a word, for
-			// whoever reads it, such as a backup. It is tried again, which the operator is told.
-			"SET SESSION lock_wait_timeout = 10",
-		}
+		return unlimited + "sql_mode = '', max_sort_length = 65536"
+	case sqldb.WriteRows:
+		return writing + "1"
+	case sqldb.WriteUnchecked:
+		return writing + "0"
 	}
-	return []string{asTheyAre}
+	return asTheyAre
 }
 
 // Snapshot returns the statements of [sqldb.Dialect.BeginSnapshot].
