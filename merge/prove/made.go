@@ -2,6 +2,7 @@ package prove
 
 import (
 	"context"
+	"slices"
 
 	"mergesafe/merge/change"
 	"mergesafe/merge/job"
@@ -10,12 +11,10 @@ import (
 	"mergesafe/merge/world"
 )
 
-// proveMade compares how the new database is made with the first world, object by object.
-func proveMade(ctx context.Context, r *job.Run, proof *Proof) error {
+// proveMade compares how the new database is made with the first world, object by object. Hidden is what was not seen.
+func proveMade(ctx context.Context, r *job.Run, proof *Proof, hidden []plan.Refusal) error {
 	return r.Retry(ctx, "comparing the schemas of the databases", func(ctx context.Context) error {
-		if err := noteHidden(ctx, proof, r.Worlds[0], r.New); err != nil {
-			return err
-		}
+		proof.Unseen = slices.Clone(hidden)
 		if err := noteRunning(ctx, proof, r); err != nil {
 			return err
 		}
@@ -33,24 +32,13 @@ func proveMade(ctx context.Context, r *job.Run, proof *Proof) error {
 	})
 }
 
-// noteHidden notes what the accounts cannot see, and so cannot be compared.
-func noteHidden(ctx context.Context, p *Proof, all ...*world.Connection) error {
-	p.Unseen = nil
-	for _, on := range all {
-		s, err := world.OpenWorld(ctx, on.Database)
-		if err != nil {
-			return err
-		}
-		hidden, err := s.HiddenObjects(ctx)
-		s.Close()
-		if err != nil {
-			return err
-		}
-		for _, what := range hidden {
-			p.Unseen = append(p.Unseen, plan.Refusal{Source: on.Name, Reason: "not compared: the account cannot see everything: " + what})
-		}
+// hiddenIn returns what the account cannot see of a database, and so cannot be compared.
+func hiddenIn(ctx context.Context, s *world.World) (unseen []plan.Refusal, err error) {
+	hidden, err := s.HiddenObjects(ctx)
+	for _, what := range hidden {
+		unseen = append(unseen, plan.Refusal{Source: s.Name(), Reason: "not compared: the account cannot see everything: " + what})
 	}
-	return nil
+	return unseen, err
 }
 
 // noteRunning notes events that may have changed rows of a world after these were read.

@@ -95,7 +95,14 @@ func Prove(ctx context.Context, r *job.Run) (*Proof, error) {
 
 func verify(ctx context.Context, proving *change.Proving) error {
 	r, proof := proving.Run, proving.Proof
-	if err := r.Unaltered(ctx, "verify", nil); err != nil {
+	var hidden [2][]plan.Refusal // in the first world, and in the new database
+	err := r.Unaltered(ctx, "verify", func(i int, s *world.World) (err error) {
+		if i == 0 {
+			hidden[0], err = hiddenIn(ctx, s)
+		}
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	if err := r.Learn(ctx); err != nil {
@@ -106,7 +113,12 @@ func verify(ctx context.Context, proving *change.Proving) error {
 	}
 	found, err := readWorlds(ctx, r)
 	if err == nil {
-		err = r.LookAt(ctx, func(s *world.World) error { return checkResult(ctx, r, s, proof, found) })
+		err = r.LookAt(ctx, func(s *world.World) (err error) {
+			if hidden[1], err = hiddenIn(ctx, s); err != nil {
+				return err
+			}
+			return checkResult(ctx, r, s, proof, found)
+		})
 	}
 	if err == nil {
 		err = readRest(ctx, r, found)
@@ -119,7 +131,7 @@ func verify(ctx context.Context, proving *change.Proving) error {
 	if err != nil {
 		return err
 	}
-	if err := proveMade(ctx, r, proof); err != nil {
+	if err := proveMade(ctx, r, proof, slices.Concat(hidden[0], hidden[1])); err != nil {
 		return err
 	}
 	if err := proveOurs(ctx, proving); err != nil {
