@@ -269,7 +269,7 @@ func TestSmallAdjustmentsDoNotCreep(t *testing.T) {
 // A clock that is minutes back after a restart costs no time: reservations go
 // on above the mark in small steps.
 func TestClockBackAcrossRestart(t *testing.T) {
-	const window, step = time.Second, 64 * time.Millisecond
+	const window, step, steps = time.Second, 64 * time.Millisecond, 6
 	for _, ending := range []string{"crash", "close"} {
 		t.Run(ending, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -295,24 +295,24 @@ func TestClockBackAcrossRestart(t *testing.T) {
 				if got := n.Stats().Mark; !got.Equal(mark.Add(step)) {
 					t.Errorf("it begins after %s and reserves up to %s, want %s", mark, got, mark.Add(step))
 				}
-				// Twenty steps, and no wait for the clock.
+				// Steps, and no wait for the clock.
 				g := gameid.NewGenerator[player](n)
 				first := next(t, g)
 				claims := len(r.claims)
-				for range 20 * 64 {
+				for range steps * 64 {
 					if err := g.Fill(make([]gameid.Of[player], 1<<16)); err != nil {
 						t.Fatal(err)
 					}
 					time.Sleep(time.Millisecond) // as fast as the layout allows
 				}
-				if took := time.Since(start); took > 20*64*time.Millisecond {
-					t.Errorf("20 steps of IDs took %s", took)
+				if took := time.Since(start); took > steps*step {
+					t.Errorf("%d steps of IDs took %s", steps, took)
 				}
-				if got := len(r.claims) - claims; got > 2*20+5 {
-					t.Errorf("20 steps took %d reservations", got)
+				if got := len(r.claims) - claims; got > 2*steps+5 {
+					t.Errorf("%d steps took %d reservations", steps, got)
 				}
 				s := n.Stats()
-				if ahead := s.Mark.Sub(s.Newest); ahead > 2*step || s.Newest.Sub(first.Time()) > 20*step {
+				if ahead := s.Mark.Sub(s.Newest); ahead > 2*step || s.Newest.Sub(first.Time()) > steps*step {
 					t.Errorf("it used up the times from %s to %s, and reserved up to %s", first.Time(), s.Newest, s.Mark)
 				}
 				apart(t, append(all, issued{first, burn(t, n).last})...)
