@@ -128,3 +128,62 @@ func TestIntoNowhere(t *testing.T) {
 		t.Errorf("%v, %v", worldtest.ReasonsOf(p), err)
 	}
 }
+
+// An undo refuses to drop what others made or altered on the tables of the merge, and names it. What the merge did not
+// make stays in the database, and is no reason.
+func TestUndoAltered(t *testing.T) {
+	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
+		all := worldtest.KeyWorlds(t, e, 2, "CREATE VIEW rich AS SELECT tag FROM chars")
+		p, into := worldtest.MergeOf(t, e, all, worldtest.KeyOptions(nil))
+		cases := [][3]string{
+			{"CREATE INDEX more ON chars (tag)", "DROP INDEX more", "index more of table chars: only here"},
+			{"CREATE TRIGGER tr AFTER DELETE ON chars BEGIN SELECT 1; END", "DROP TRIGGER tr", "trigger tr of table chars: only here"},
+			{"DROP VIEW rich;CREATE VIEW rich AS SELECT guid FROM chars", "DROP VIEW rich;CREATE VIEW rich AS SELECT tag FROM chars", "view rich: "},
+			{"DROP TABLE chars;CREATE TABLE chars (guid INTEGER NOT NULL PRIMARY KEY, tag VARCHAR(20) COLLATE NOCASE NOT NULL DEFAULT 'x')",
+				"", "table chars: NOT NULL there, COLLATE NOCASE NOT NULL DEFAULT 'x' here"},
+		}
+		if e.Name != "sqlite" {
+			cases[0][1] += " ON chars"
+			cases[1][0] = "CREATE TRIGGER tr BEFORE DELETE ON chars FOR EACH ROW SET @a = 1"
+			back := "ALTER TABLE chars MODIFY tag VARCHAR(20) NOT NULL"
+			cases = append(cases[:3], [][3]string{
+				{"ALTER TABLE chars MODIFY tag VARCHAR(30) NOT NULL", back, "column tag of table chars: "},
+				{"ALTER TABLE chars MODIFY tag VARCHAR(20) COLLATE utf8mb4_bin NOT NULL", back, "column tag of table chars: "},
+				{"ALTER TABLE chars ALTER tag SET DEFAULT 'x'", back, "column tag of table chars: "},
+				{"ALTER TABLE chars ADD CONSTRAINT some CHECK (guid > -9)", "ALTER TABLE chars DROP CONSTRAINT some", "check some of table chars: only here"},
+			}...)
+		}
+		do := func(d world.Database, statements string) {
+			for statement := range strings.SplitSeq(statements, ";") {
+				if strings.HasPrefix(statements, "CREATE TRIGGER") {
+					statement = statements // one with a body
+				}
+				if statement != "" {
+					worldtest.Exec(t, d, statement)
+				}
+				if statement == statements {
+					break
+				}
+			}
+		}
+		for _, c := range cases {
+			do(into, c[0])
+			_, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{})
+			worldtest.RefusedBecause(t, c[0], "altered since it was made like w0: "+c[2], err)
+			worldtest.RefusedBecause(t, c[0], "-force drops it anyway", err)
+			do(into, c[1])
+		}
+		if e.Name == "sqlite" { // of the rows too
+			p, into = worldtest.MergeOf(t, e, all, worldtest.KeyOptions(nil))
+		}
+		worldtest.Exec(t, into, "CREATE TABLE mine (a INT)", "CREATE VIEW my AS SELECT a FROM mine", "DROP VIEW rich")
+		// With the first world altered too there is nothing to compare with.
+		worldtest.Exec(t, all[0], "CREATE INDEX other ON chars (tag)")
+		worldtest.Exec(t, into, cases[0][0])
+		undone, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{})
+		if err != nil || len(undone.Others) != 2 {
+			t.Errorf("%+v, %v", undone, err)
+		}
+		worldtest.Asked(t, into, "SELECT COUNT(*) FROM my", "0")
+	})
+}

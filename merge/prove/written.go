@@ -13,8 +13,8 @@ import (
 )
 
 // Written says what others than the merge wrote to the new database since it was made: how the tables of the game
-// differ from what the record says of them. It reads no world, since these may do as they like. [job.Run.Know] must
-// have been called.
+// differ from what the record says of them, and what an undo would drop with them that the merge did not make. It reads
+// no rows of a world, since these may do as they like. [job.Run.Know] must have been called.
 func Written(ctx context.Context, r *job.Run) (written []plan.Refusal, err error) {
 	note := func(table, what string) {
 		written = append(written, plan.Refusal{Source: r.New.Name, Table: table, Reason: what})
@@ -64,7 +64,29 @@ func Written(ctx context.Context, r *job.Run) (written []plan.Refusal, err error
 			note(table, fmt.Sprintf("it has %s, but was empty", record.CountRows(n)))
 		}
 	}
-	return written, nil
+	lost, err := alteredObjects(ctx, r)
+	for _, what := range lost {
+		note("", fmt.Sprintf("altered since it was made like %s: %s", r.Worlds[0].Name, what))
+	}
+	return written, err
+}
+
+// alteredObjects names what others made or altered in the new database and an undo would drop. The plan has only
+// fingerprints of the first world: if that was altered too, there is nothing to compare with.
+func alteredObjects(ctx context.Context, r *job.Run) (lost []string, err error) {
+	err = r.Retry(ctx, "comparing the schemas of the databases", func(ctx context.Context) error {
+		was, err := world.Read(ctx, r.Worlds[0])
+		if err != nil || len(was.Altered(r.Plan.New.Made)) > 0 {
+			return err
+		}
+		was.Into(r.Plan.New.Engine)
+		made, err := world.Read(ctx, r.New)
+		if err == nil {
+			lost = was.Lost(made)
+		}
+		return err
+	})
+	return lost, err
 }
 
 // writtenTo says what was written to a table.

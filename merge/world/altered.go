@@ -42,3 +42,13 @@ func (s *Schema) Altered(since map[string]string) (what []string) {
 	slices.Sort(what)
 	return what
 }
+
+// Lost names what others made or altered in a database, which is "here", that was made like s, and that would go with
+// what [Schema.Drop] drops: of a table of s its columns, indexes, triggers and the like, and objects of s. What they
+// dropped, the states of events and the settings of the database are not lost, nor is what the account cannot read.
+func (s *Schema) Lost(made *Schema) []string {
+	return s.differences(made, func(o *Object) bool {
+		here := made.find(o)
+		return here != nil && here.SQL != "" && (s.find(o) != nil || s.Has(Table, o.Table))
+	})
+}

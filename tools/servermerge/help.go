@@ -251,7 +251,7 @@ const helpUndo = `Usage: servermerge undo [flags] PLAN [NEW WORLD...]
 
 Undoes the merge, complete or not: drops what it made, and lets the game servers
 of the worlds start again. If other processes wrote to the new database
-since it was made, undo refuses and lists the tables, unless forced. If the game
+since it was made, undo refuses and lists changes, unless forced. If the game
 may have used it, undo first raises the reserved times, numbers and counters of
 the worlds above those used there. While a world is missing it refuses,
 forced or not: only the new database still has its rows. If it is interrupted,
