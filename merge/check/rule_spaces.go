@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,6 +38,9 @@ func SpaceTasks(f *Facts, leave func(ctx context.Context, chosen *Rekeyed) (Outc
 	}
 	return []Task{{Code: verdict.CodeKeySpace, Tables: tables, Run: func(ctx context.Context, r *Reader) (Outcome, error) {
 		read, err := (&spaceReader{Reader: r, code: verdict.CodeKeySpace, moving: f.Moving}).measure(ctx)
+		if odd, is := errors.AsType[*catalog.UnsupportedError](err); is {
+			return unmovable(odd, err), nil
+		}
 		if err != nil {
 			return Outcome{}, err
 		}
@@ -55,6 +59,19 @@ func SpaceTasks(f *Facts, leave func(ctx context.Context, chosen *Rekeyed) (Outc
 		left.Add(o)
 		return left, err
 	}}}
+}
+
+// unmovable reports a value that cannot get a new one: SQLite keeps values of every type in every column.
+func unmovable(odd *catalog.UnsupportedError, err error) Outcome {
+	result := verdict.Result{Code: verdict.CodeKeySpace, Table: odd.Table, Subject: odd.Column, Columns: []string{odd.Column}, Count: 1,
+		Message: "it cannot get new values: " + odd.Reason,
+		Next:    []string{fmt.Sprintf("correct such values; in SQLite typeof(%s) tells the type of each", odd.Column)}}
+	if read, is := errors.AsType[*catalog.ReadError](err); is {
+		result.Message += ", in " + read.World
+	}
+	o := Found(result)
+	o.Ends = true // what the keys will be is not known
+	return o
 }
 
 // judgeSpaces chooses the offsets and says what stands in their way.

@@ -2,6 +2,7 @@ package prove
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -101,28 +102,16 @@ func readParts(ctx context.Context, r *job.Run, step string, parts []plan.Part, 
 		if p.World != newDatabase {
 			on = w.Worlds[p.World]
 		}
-		return w.RetryCounted(ctx, fmt.Sprintf("reading table %q of %q", l.Table, on.Name), func(soft context.Context) (err error) {
+		return w.RetryCounted(ctx, fmt.Sprintf("reading table %q of %q", l.Table, on.Name), func(soft context.Context) error {
 			between := func(rows int) error {
 				w.Progress(step, on.Name, l.Table, rows)
 				return w.Between(ctx)
 			}
-			var c plan.Apart
-			switch {
-			case !w.Changes.MovesIn(l):
-				var change world.Changer
-				if p.World != newDatabase {
-					change = w.Changes.Of(on.Name, l)
-				}
-				var h world.Hasher
-				c.Content, err = world.Contents(soft, on, l, func(row []any, sum world.Sum) error {
-					became, err := h.Become(row, sum, change)
-					c.After = c.After.Add(became)
-					return err
-				}, between)
-			case p.World == newDatabase:
-				c, err = mapping.OldContents(soft, on, l, mapping.OriginsInNew(w.Changes, w.Plan, l), between)
-			default:
-				c, err = mapping.OldContents(soft, on, l, mapping.OriginsIn(w.Changes, w.Plan, l, p.World), between)
+			c, err := readPart(soft, w, p, on, l, between)
+			if _, null := errors.AsType[*world.NullKeyError](err); null { // that row differs: the table is read in no order
+				unordered := *l
+				unordered.Key = nil
+				c, err = readPart(soft, w, p, on, &unordered, between)
 			}
 			if err == nil && p.World == newDatabase {
 				found[p.Table].now = &c
@@ -132,4 +121,25 @@ func readParts(ctx context.Context, r *job.Run, step string, parts []plan.Part, 
 			return err
 		})
 	})
+}
+
+// readPart reads and sums up one part, in the order of the key of l if it has one.
+func readPart(ctx context.Context, w *job.Run, p plan.Part, on *world.Connection, l *world.Layout, between func(rows int) error) (c plan.Apart, err error) {
+	switch {
+	case !w.Changes.MovesIn(l):
+		var change world.Changer
+		if p.World != newDatabase {
+			change = w.Changes.Of(on.Name, l)
+		}
+		var h world.Hasher
+		c.Content, err = world.Contents(ctx, on, l, func(row []any, sum world.Sum) error {
+			became, err := h.Become(row, sum, change)
+			c.After = c.After.Add(became)
+			return err
+		}, between)
+		return c, err
+	case p.World == newDatabase:
+		return mapping.OldContents(ctx, on, l, mapping.OriginsInNew(w.Changes, w.Plan, l), between)
+	}
+	return mapping.OldContents(ctx, on, l, mapping.OriginsIn(w.Changes, w.Plan, l, p.World), between)
 }

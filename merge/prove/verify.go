@@ -245,6 +245,9 @@ func explain(r *job.Run, ctx, soft context.Context, t *plan.Table, proof *eviden
 			}
 			return err
 		})
+		if _, null := errors.AsType[*world.NullKeyError](err); null { // it has come since: the world is named
+			continue
+		}
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,110 @@
+package prove_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"mergesafe/merge/build"
+	"mergesafe/merge/job"
+	"mergesafe/merge/planner"
+	"mergesafe/merge/prove"
+	"mergesafe/merge/rules"
+	"mergesafe/merge/verdict"
+	"mergesafe/merge/world"
+	"mergesafe/merge/worldtest"
+)
+
+// SQLite keeps a value of any type in any column, and NULL in a key. In a world that is a refusal of the plan unless it is
+// copied as it is. What comes later is a row that differs: for the proof in each database, and for an undo in the new
+// one. None of it is an error.
+func TestOddValues(t *testing.T) {
+	e := worldtest.Engines()[0]
+	all := worldtest.KeyWorlds(t, e, 2,
+		"CREATE TABLE acc (login TEXT PRIMARY KEY, n INT)", "INSERT INTO acc VALUES ('a%d', 1)",
+		"CREATE TABLE log (guid INTEGER NOT NULL, b BLOB)", "INSERT INTO log VALUES (1, x'00')",
+		"CREATE TABLE stat (guid INT NOT NULL PRIMARY KEY, hp INT)", "INSERT INTO stat VALUES (1, 1), (2, 1)",
+		"CREATE TABLE pair (guid INT NOT NULL, tag2 TEXT NOT NULL, PRIMARY KEY (guid, tag2))", "INSERT INTO pair VALUES (1, 'x'), (2, 'y')",
+		"CREATE TABLE mail (id INT PRIMARY KEY, guid INT)", "INSERT INTO mail VALUES (1, 2)",
+		"CREATE TABLE empty (login TEXT PRIMARY KEY)",
+		"CREATE TABLE raw (id VARBINARY(4) PRIMARY KEY, hp INT)", "INSERT INTO raw VALUES (x'0%d', 1)")
+	opts := worldtest.KeyOptions(nil)
+	d := &opts.Check.Rules[0]
+	d.Plain = append(d.Plain, "*.n", "*.hp", "*.tag2", "*.b")
+	d.References[0].At = append(d.References[0].At, "log.guid", "stat.guid", "pair.guid", "mail.guid")
+	opts.Check.Rekey.Spaces = append(opts.Check.Rekey.Spaces, rules.Space{Keys: []string{"mail.id"}})
+	p, made := worldtest.MergeOf(t, e, all, opts)
+	for _, c := range []struct{ table, do, plan string }{
+		{"acc", "INSERT INTO acc VALUES (NULL, 5)", "table-uncopyable: a row has NULL in the column"},
+		{"acc", "INSERT INTO acc VALUES (NULL, 5), (NULL, 5)", "table-uncopyable: a row has NULL in the column"},
+		{"empty", "INSERT INTO empty VALUES (NULL)", "table-uncopyable: a row has NULL in the column"},
+		{"raw", "INSERT INTO raw VALUES (NULL, 1)", "table-uncopyable: a row has NULL in the column"},
+		{"mail", "INSERT INTO mail VALUES (NULL, 1)", "table-uncopyable: a row has NULL in the column"},
+		{"acc", "INSERT INTO acc VALUES (x'00ff', 5)", "key-collision: not verified"},
+		{"acc", "UPDATE acc SET login = CAST(login AS BLOB) WHERE login IN ('a0', 'a1')", "key-collision: not verified"},
+		{"raw", "UPDATE raw SET id = 'lost' || id", "key-collision: not verified"},
+		{"raw", "INSERT INTO raw VALUES (5, 1)", "key-collision: not verified"},
+		{"pair", "UPDATE pair SET tag2 = x'00' WHERE guid = 1", "key-collision: not verified"},
+		{"acc", "UPDATE acc SET n = 'many'", ""},
+		{"acc", "UPDATE acc SET n = x'31'", ""},
+		{"acc", "UPDATE acc SET n = 1.5", ""},
+		{"log", "UPDATE log SET b = 'lost'", ""},
+		{"chars", "UPDATE chars SET tag = x'00' WHERE guid = 1", ""},
+		{"items", "UPDATE items SET owner = 'lost' WHERE id = 1", "key-space: owner: it cannot get new values: a value is text, want an integer, in w0"},
+		{"items", "UPDATE items SET owner = x'31' WHERE id = 1", "key-space: owner: it cannot get new values: a value is bytes, want an integer, in w0"},
+		{"items", "UPDATE items SET owner = 1.5 WHERE id = 1", "key-space: owner: it cannot get new values: a value is a floating point number"},
+		{"log", "UPDATE log SET guid = 'lost'", "key-space: "},
+		{"stat", "UPDATE stat SET guid = 'lost' WHERE guid = 1", "key-space: "},
+		{"stat", "INSERT INTO stat VALUES (x'31', 1)", "key-space: "},
+		{"pair", "UPDATE pair SET guid = 'lost' WHERE guid = 1", "key-space: "},
+		{"mail", "UPDATE mail SET id = 'lost' WHERE id = 1", "key-space: "},
+		{"mail", "INSERT INTO mail VALUES (x'31', 1)", "key-space: "},
+	} {
+		t.Run(c.do, func(t *testing.T) {
+			differs := func(into world.Database, worlds []world.Database, others bool) {
+				t.Helper()
+				proof, err := prove.Verify(t.Context(), p, into, worlds, job.Options{})
+				if err != nil || proof.Verdict != verdict.Fail {
+					t.Fatalf("verify: %v, %+v", err, proof)
+				}
+				for _, table := range proof.Tables {
+					if (table.Verdict == verdict.Fail) != (table.Table == c.table) {
+						t.Errorf("verify: %+v", table)
+					}
+					if table.Table != c.table {
+						continue
+					}
+					if others == slices.Contains(table.Worlds, "w0") || others && strings.HasPrefix(c.do, "UPDATE") && c.table != "log" && len(table.Samples) == 0 {
+						t.Errorf("verify: %+v", table)
+					}
+				}
+			}
+			into := worldtest.Clone(t, e, made)
+			worldtest.Exec(t, into, c.do)
+			differs(into, all, true)
+			_, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{})
+			worldtest.RefusedBecause(t, "undo", fmt.Sprintf("table %q: it has ", c.table), err)
+			if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: true}); err != nil {
+				t.Error(err)
+			}
+
+			worlds := worldtest.Clones(t, e, all)
+			worldtest.Exec(t, worlds[0], c.do)
+			differs(made, worlds, false)
+			fresh := e.Fresh(t, "new")
+			again, err := planner.NewPlan(t.Context(), fresh, worlds, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			reasons := strings.Join(worldtest.ReasonsOf(again), "\n")
+			if !strings.Contains(reasons, c.plan) || c.plan == "" && reasons != "" {
+				t.Errorf("plan: %s, want %q", reasons, c.plan)
+			}
+			if c.plan == "" {
+				worldtest.MustApply(t, again, fresh, worlds)
+				worldtest.Proved(t, again, fresh, worlds)
+			}
+		})
+	}
+}
