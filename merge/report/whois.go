@@ -63,8 +63,10 @@ func WritePlanned(w io.Writer, o TextOptions, steps []merge.Planned) error {
 	return t.to(w)
 }
 
-// WriteFates writes the rows whose names change by a plan, and which stay behind, as text. It returns the error of w.
-func WriteFates(w io.Writer, o TextOptions, p *merge.Plan) error {
+// WriteFates writes the rows whose names change by a plan, and which stay behind, as text. status is the command that
+// says whether the merge was made or undone: a plan does not know; "" if p is on record in a database. It returns the
+// error of w.
+func WriteFates(w io.Writer, o TextOptions, p *merge.Plan, status string) error {
 	t := newText(o)
 	t.line(0, Fates(p))
 	for _, r := range p.Renames {
@@ -73,6 +75,9 @@ func WriteFates(w io.Writer, o TextOptions, p *merge.Plan) error {
 	var stays View
 	stays.Add(stayingSections(staying(p))...)
 	t.sections(stays.Sections)
+	if status != "" {
+		t.line(0, "This is by the plan. To see whether its merge was made, or undone: "+status)
+	}
 	return t.to(w)
 }
 

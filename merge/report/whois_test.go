@@ -24,7 +24,7 @@ func TestAnswersAreWrapped(t *testing.T) {
 		if err := WriteWhois(&b, TextOptions{Width: width}, "s1", "", "characters", keys.Integer{Bits: 1_000_007}, way); err != nil {
 			t.Fatal(err)
 		}
-		if err := WriteFates(&b, TextOptions{Width: width}, renames); err != nil {
+		if err := WriteFates(&b, TextOptions{Width: width}, renames, "servermerge status plan.json"); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()
@@ -48,7 +48,7 @@ func TestFates(t *testing.T) {
 	}}
 	var text, list strings.Builder
 	fates := ListFates(func(each func(merge.Fate) error) error { return merge.EachFate(p, each) })
-	if err := errors.Join(WriteFates(&text, TextOptions{}, p), fates.CSV(&list)); err != nil {
+	if err := errors.Join(WriteFates(&text, TextOptions{}, p, ""), fates.CSV(&list)); err != nil {
 		t.Fatal(err)
 	}
 	if want := "2 renames\n  name of players 00ddceac5bd00007003f in s2: \"Eva\" becomes \"Eva.s2\"\n  name of players Eva/7 in s1: \"=a,\\\"b\\\"\" becomes \"<c>\"\n"; text.String() != want {

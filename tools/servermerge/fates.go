@@ -55,7 +55,11 @@ func (s surroundings) fates(ctx context.Context, cmd *cliv3.Command) error {
 	case cmd.Bool("json"):
 		err = cli.WriteTo(out, "json", "-", list.JSON)
 	case name == "":
-		return report.WriteFates(out, s.text(cmd), j.plan)
+		status := ""
+		if j.file != "" {
+			status = j.command("status")
+		}
+		return report.WriteFates(out, s.text(cmd), j.plan, status)
 	default:
 		err = cli.WriteTo(out, "csv", name, list.CSV, inputs(cmd, j.file, j.all()...)...)
 		if err == nil && name != "-" { // the file has each
