@@ -29,9 +29,9 @@ func TestLeaveGroupsProved(t *testing.T) {
 			t.Fatalf("%s: %+v", proof.Verdict, proof.Findings)
 		}
 		for change, want := range map[string]string{
-			"UPDATE hero SET account = 8 WHERE guid = 2":             "and lists 1 others", // no other row takes its place
+			"UPDATE hero SET account = 8 WHERE guid = 2":             "it lists 1 too many", // no other row takes its place
 			"UPDATE hero SET account = 1, level = 35 WHERE guid = 5": "the plan lacks 1",
-			"UPDATE hero SET guild = NULL WHERE guid = 4":            "the plan lacks 1 rows",
+			"UPDATE hero SET guild = NULL WHERE guid = 4":            "the plan lacks 1;",
 		} {
 			worldtest.Refill(t, all[1], worlds[1])
 			worldtest.Exec(t, worlds[1], change)

@@ -12,6 +12,7 @@ import (
 	"mergesafe/merge/rules"
 
 	"mergesafe/merge/plan"
+	"mergesafe/merge/record"
 
 	"mergesafe/merge/verdict"
 )
@@ -104,7 +105,7 @@ func proveConclude(ctx context.Context, w *World) error {
 			}
 		}
 		if missing := s.Keys.Len() - (int64(len(w.Found[s.Table])) - n); n > 0 || missing > 0 {
-			leaveWrong(w, s.Table, "the plan lacks %d rows that stay behind by the conditions and references, and lists %d others", n, missing)
+			leaveWrong(w, s.Table, "of the rows that stay behind by the conditions and references the plan lacks %d; it lists %d too many", n, missing)
 		}
 	}
 	return proveCount(ctx, w)
@@ -127,7 +128,7 @@ func proveCount(ctx context.Context, w *World) error {
 			return err
 		}
 		if n != s.Rows() {
-			leaveWrong(w, s.Table, "%d rows stay behind, but the plan lists %d", n, s.Rows())
+			leaveWrong(w, s.Table, "%s stayed behind, but the plan lists %d", record.CountRows(n), s.Rows())
 		}
 	}
 	return nil
@@ -172,8 +173,7 @@ func proveLeaveInNew(ctx context.Context, p *Proving) error {
 			}
 			if n > 0 {
 				p.Findings = append(p.Findings, plan.Refusal{Source: p.New.Name, Table: by.Table,
-					Reason: fmt.Sprintf("%d rows refer by %s to rows of %s of %s that stayed behind", n, by.Column, s.Table,
-						s.World)})
+					Reason: fmt.Sprintf("references by %s to rows of %s of %s that stayed behind: %d", by.Column, s.Table, s.World, n)})
 			}
 		}
 	}

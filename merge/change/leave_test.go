@@ -119,11 +119,11 @@ func TestLeaveChanged(t *testing.T) {
 		}
 		for change, want := range map[string]string{
 			"INSERT INTO pet VALUES (9, 1, 'new')":      "the plan lacks 1",
-			"INSERT INTO spell VALUES (1, 99)":          "4 rows stay behind, but the plan lists 3",
+			"INSERT INTO spell VALUES (1, 99)":          "4 rows stayed behind, but the plan lists 3",
 			"UPDATE hero SET level = 49 WHERE guid = 5": "the plan lacks 1",
 			"DELETE FROM vip":                           "the plan lacks 1",
-			"INSERT INTO vip VALUES (1)":                "lists 1 others",
-			"UPDATE guild SET master = 5 WHERE id = 1":  "lists 1 others",
+			"INSERT INTO vip VALUES (1)":                "lists 1 too many",
+			"UPDATE guild SET master = 5 WHERE id = 1":  "lists 1 too many",
 		} {
 			worldtest.Refill(t, all[1], merged[1])
 			worldtest.Exec(t, merged[1], change)
@@ -133,7 +133,7 @@ func TestLeaveChanged(t *testing.T) {
 		}
 		worldtest.Refill(t, all[1], merged[1])
 		worldtest.Exec(t, made, "UPDATE spell SET guid = 1001 WHERE guid = 5") // of the first world, to a key that came to nobody
-		if proof := worldtest.Verified(t, p, made, merged); !strings.Contains(fmt.Sprint(proof.Findings), "1 rows refer by guid to rows of hero of w1 that stayed behind") {
+		if proof := worldtest.Verified(t, p, made, merged); !strings.Contains(fmt.Sprint(proof.Findings), "references by guid to rows of hero of w1 that stayed behind: 1") {
 			t.Errorf("%s %v", proof.Verdict, proof.Findings)
 		}
 	})
@@ -402,9 +402,9 @@ func TestLeaveClearsCells(t *testing.T) {
 			"100001|254|0|0|7", "100002|254|34466|1|429505319534599", "100003|7|1|0|0", "100004|254|0|0|9", "100005|254|34465|2|0", "100006|254|0|0|429509614501890"}
 		worldtest.Asked(t, into, query, want...)
 		for what, there := range map[string]string{
-			"card1 = 1 WHERE id = 1":                     "1 rows refer by card1 to rows of hero of w0 that stayed behind",
-			"card1 = 34465, card2 = 1 WHERE id = 100006": "1 rows refer by card1 to rows of hero of w1 that stayed behind",
-			"made = 429501024567303 WHERE id = 100001":   "1 rows refer by made to rows of hero of w1 that stayed behind",
+			"card1 = 1 WHERE id = 1":                     "references by card1 to rows of hero of w0 that stayed behind: 1",
+			"card1 = 34465, card2 = 1 WHERE id = 100006": "references by card1 to rows of hero of w1 that stayed behind: 1",
+			"made = 429501024567303 WHERE id = 100001":   "references by made to rows of hero of w1 that stayed behind: 1",
 		} {
 			worldtest.Exec(t, into, "UPDATE gear SET "+what)
 			if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Fail || len(proof.Findings) != 1 || proof.Findings[0].Reason != there {

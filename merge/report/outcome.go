@@ -74,6 +74,7 @@ type Applied struct {
 type Commands struct {
 	Apply, Verify, Open, Undo, Renames string
 	Again                              string // resumes the command that ran
+	Force                              string // is Undo with -force
 	Plan                               string // makes a new plan of the same merge
 }
 

@@ -444,7 +444,7 @@ func (v *View) status(o *Outcome, place string) {
 		switch opened := "the fences of its worlds say that it was opened, but " + place; {
 		case at.Lost:
 			v.Sentence = opened + " is missing or has another name"
-			v.Then("If it is lost for good, lift the fences:", strings.Replace(then.Undo, " undo", " undo -force", 1))
+			v.Then("If it is lost for good, lift the fences:", then.Force)
 		case at.Behind:
 			v.Sentence = opened + " is a copy from before that"
 			v.Then("If the database that was opened is lost, return to the worlds:", then.Undo)

@@ -191,7 +191,7 @@ func (c call) commands(running string) report.Commands {
 		return report.Commands{}
 	}
 	return report.Commands{
-		Apply: c.command("apply"), Verify: c.command("verify"), Open: c.command("open"), Undo: c.command("undo"), Again: c.command(running),
+		Apply: c.command("apply"), Verify: c.command("verify"), Open: c.command("open"), Undo: c.command("undo"), Force: c.command("undo -force"), Again: c.command(running),
 		Renames: "servermerge whois " + printable.Quoted(c.file), Plan: c.plan,
 	}
 }

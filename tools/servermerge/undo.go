@@ -54,7 +54,7 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 	o := j.outcome("undo")
 	o.Undone, o.Tried = undone, tried
 	if o.Forced = force; force {
-		o.Then.Again = j.command("undo -force")
+		o.Then.Again = o.Then.Force
 	}
 	if err != nil {
 		return j.failed(ctx, err, o)
