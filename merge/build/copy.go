@@ -2,6 +2,7 @@ package build
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"mergesafe/merge/job"
@@ -43,6 +44,9 @@ func copyPart(ctx context.Context, r *job.Run, p plan.Part) error {
 		})
 		if err != nil {
 			r.Seen.Forget(p.World, t.Name) // some of them may be written
+		}
+		if null, is := errors.AsType[*world.NullKeyError](err); is { // which the plan would have refused
+			err = &record.ChangedError{Database: from.Name, Table: t.Name, Reason: "it was changed since the plan was made", Cause: null}
 		}
 		return err
 	})

@@ -172,11 +172,8 @@ func bestOf(ctx context.Context, worlds []*World, said *verdict.Leave) (cannot s
 			if !isNumber || none.HasInteger(of) {
 				return nil
 			}
-			key, err := KeyIn(s, key, row[len(names):])
-			if err != nil {
-				return err
-			}
-			if w.Found[s.Table][key] {
+			key, ok := w.keyIn(s, key, row[len(names):])
+			if !ok || w.Found[s.Table][key] {
 				return nil
 			}
 			c := &candidate{w: w, world: number, key: key}

@@ -62,7 +62,10 @@ func proveLeave(ctx context.Context, p *Proving) error {
 }
 
 func leaveWrong(w *World, table, format string, args ...any) {
-	w.Findings = append(w.Findings, plan.Refusal{Source: w.Name, Table: table, Reason: fmt.Sprintf(format, args...)})
+	finding := plan.Refusal{Source: w.Name, Table: table, Reason: fmt.Sprintf(format, args...)}
+	if !slices.Contains(w.Findings, finding) { // some rows are asked for several times
+		w.Findings = append(w.Findings, finding)
+	}
 }
 
 // proveWhere asks for which rows the conditions hold.

@@ -2,7 +2,6 @@ package change
 
 import (
 	"context"
-	"fmt"
 
 	"mergesafe/internal/slice"
 	"mergesafe/merge/keys"
@@ -80,21 +79,19 @@ func (w *World) Find(ctx context.Context, s *plan.Stays, condition string) error
 func (w *World) Each(ctx context.Context, s *plan.Stays, condition string, take func(n keys.Key)) error {
 	key := s.RowKey()
 	return w.Rows(ctx, s.Table, w.On.Dialect().QuoteAll(key.Columns), condition, "", func(row []any) error {
-		n, err := KeyIn(s, key, row)
-		if err == nil {
+		if n, ok := w.keyIn(s, key, row); ok {
 			take(n)
 		}
-		return err
+		return nil
 	})
 }
 
-// KeyIn is the key in the first values of a row.
-func KeyIn(s *plan.Stays, key rules.RowKey, row []any) (keys.Key, error) {
-	n, ok := key.Read(func(i int) any { return row[i] })
-	if !ok {
-		return n, fmt.Errorf("table %q has the key %.40q, which cannot be read", s.Table, row)
+// keyIn is the key in the first values of a row. One that cannot be read has come since the plan.
+func (w *World) keyIn(s *plan.Stays, key rules.RowKey, row []any) (n keys.Key, ok bool) {
+	if n, ok = key.Read(func(i int) any { return row[i] }); !ok {
+		leaveWrong(w, s.Table, "a row has the key %.40q, which cannot be read", world.Printed(row[0]))
 	}
-	return n, nil
+	return n, ok
 }
 
 // SetOf are the keys of the rows of a table found so far.

@@ -57,6 +57,7 @@ func NewRun(p *plan.Plan, into world.Database, worlds []world.Database, opts Opt
 	on := &world.Connection{Database: into, Writes: true, Fail: h.Fail}
 	r := &Run{Opts: opts.withDefaults(), Hooks: h.withDefaults(), Plan: p, Changes: mapping.NewMapping(p, opts.Codecs), New: on, Manifest: &record.Manifest{On: on, ID: p.ID, Try: opts.Try},
 		Layouts: make(map[string]*world.Layout), Seen: record.NewSeenKeys(), Tally: &Tally{progress: opts.Progress, retrying: opts.Retrying, parts: make(map[record.Place]int64)}}
+	r.Changes.Planned = true
 	for i, d := range worlds {
 		if d.Name != p.Worlds[i].Name {
 			return nil, fmt.Errorf("merge: the plan has %q where %q was given: want the worlds in the order of the plan", p.Worlds[i].Name, d.Name)

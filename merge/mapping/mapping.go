@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -22,10 +23,14 @@ type Mapping struct {
 	Rekeying *verdict.Rekeying // nil: keys stay
 	codecs   keys.Codecs
 	stay     func(world, table string) *keys.Set // the keys of rows that stay behind
+
+	// Planned says that the plan was made: each value that it found can get a new one. One that cannot has come since, and
+	// stays as it is: the sums tell that its row is not as planned.
+	Planned bool
 }
 
 func NewMapping(p *plan.Plan, codecs keys.Codecs) *Mapping {
-	return &Mapping{newRenamer(p), p.Worlds[0].Name, p.Severed, p.Counters, p.Rekey, codecs, p.KeysThatStay}
+	return &Mapping{newRenamer(p), p.Worlds[0].Name, p.Severed, p.Counters, p.Rekey, codecs, p.KeysThatStay, false}
 }
 
 // Of returns what changes the rows of a table of a world; nil if nothing does.
@@ -41,7 +46,7 @@ func (c *Mapping) Of(world string, l *world.Layout) world.Changer {
 		}
 		images = images[:0] // put in last: a name is found by its old key
 		for i := range moves {
-			if images, err = Images(&moves[i], images, row); err != nil {
+			if images, err = c.images(&moves[i], images, row); err != nil {
 				return false, fmt.Errorf("table %q of %q: row %s: %s: %w", l.Table, world, l.KeyText(row), l.Columns[moves[i].Column], err)
 			}
 		}
@@ -52,6 +57,15 @@ func (c *Mapping) Of(world string, l *world.Layout) world.Changer {
 		Put(row, images)
 		return changed || renamed || len(images) > 0, nil
 	}
+}
+
+// images is [Images] of a row of a world.
+func (c *Mapping) images(m *world.Move, all []Value, row []any) ([]Value, error) {
+	more, err := Images(m, all, row)
+	if _, failed := errors.AsType[*keys.CodecError](err); err != nil && c.Planned && !failed {
+		return all, nil
+	}
+	return more, err
 }
 
 // inPlace returns what gives rows of a table of a world, whose references are cleared, all but their new keys: names, and

@@ -14,6 +14,7 @@ import (
 
 // Origins tells the rows of a table apart by the world that they came from.
 type Origins struct {
+	mapping  *Mapping
 	layout   *world.Layout
 	moves    [][]worldMove // by world; none of one that keeps its keys
 	matching []bool        // by world: it has keys that are matched
@@ -33,7 +34,7 @@ type worldMove struct {
 
 // OriginsInNew tells the rows of a table of the new database apart.
 func OriginsInNew(c *Mapping, p *plan.Plan, l *world.Layout) *Origins {
-	w := &Origins{layout: l, world: -1, moves: make([][]worldMove, len(p.Worlds)), matching: make([]bool, len(p.Worlds))}
+	w := &Origins{mapping: c, layout: l, world: -1, moves: make([][]worldMove, len(p.Worlds)), matching: make([]bool, len(p.Worlds))}
 	for i, world := range p.Worlds {
 		for _, m := range c.Moves(world.Name, l) {
 			one := worldMove{Move: m}
@@ -69,7 +70,7 @@ func (w *Origins) group(row []any) (group int, changed bool, err error) {
 	var images []Value
 	for i := range w.moves[w.world] {
 		m := &w.moves[w.world][i]
-		if images, err = Images(&m.Move, images, row); err != nil {
+		if images, err = w.mapping.images(&m.Move, images, row); err != nil {
 			return 0, false, cmp.Or(w.layout.CodecFails(err, m.Column, row), err)
 		}
 	}
@@ -133,7 +134,7 @@ func (w *Origins) comes(of int, row, now []any) (bool, error) {
 		if !slices.ContainsFunc(m.Cases, func(c world.MoveCase) bool { return c.Shift.Match.Len() > 0 }) {
 			continue
 		}
-		again, err := Images(&m.Move, nil, row)
+		again, err := w.mapping.images(&m.Move, nil, row)
 		if err != nil {
 			return false, cmp.Or(w.layout.CodecFails(err, m.Column, row), err)
 		}
