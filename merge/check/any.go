@@ -1,10 +1,12 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 
 	"mergesafe/merge/keys"
@@ -18,58 +20,84 @@ import (
 type anyReading struct {
 	Strays    StrayReading
 	Ambiguous AmbiguousReading
+
+	ref  *rules.Ref
+	keys []Candidate // that it may name
+	kept [3][]stream.Conflict
 }
 
-// AnyOf reads such a reference in every database that has it.
-func (r OpenReader) AnyOf(ctx context.Context, ref *rules.Ref) (*anyReading, error) {
-	var keys []Candidate
-	for _, to := range append([]rules.ColumnName{{Table: ref.ToTable, Column: ref.ToColumns[0]}}, ref.Or...) {
-		_, model := rules.KeyModel(r.Facts.Resolved, to.Table)
-		if model == nil {
-			continue
+// targets are the columns that a reference may name.
+func targets(ref *rules.Ref) []rules.ColumnName {
+	return append([]rules.ColumnName{{Table: ref.ToTable, Column: ref.ToColumns[0]}}, ref.Or...)
+}
+
+// AnyOf reads such references of one table in every database that has it, all at once.
+func (r OpenReader) AnyOf(ctx context.Context, table string, refs []*rules.Ref) (all []*anyReading, err error) {
+	for _, ref := range refs {
+		found := &anyReading{ref: ref}
+		for _, to := range targets(ref) {
+			_, model := rules.KeyModel(r.Facts.Resolved, to.Table)
+			if model == nil {
+				continue
+			}
+			c := Candidate{Table: to.Table, Column: to.Column, Class: KeyClassOf(model.Column(to.Column))}
+			if err := r.ReadKeys(ctx, c); err != nil {
+				return nil, err
+			}
+			if _, err := r.readFully(ctx, c); err != nil {
+				return nil, err
+			}
+			found.keys = append(found.keys, c)
 		}
-		c := Candidate{Table: to.Table, Column: to.Column, Class: KeyClassOf(model.Column(to.Column))}
-		if err := r.ReadKeys(ctx, c); err != nil {
-			return nil, err
-		}
-		if _, err := r.readFully(ctx, c); err != nil {
-			return nil, err
-		}
-		keys = append(keys, c)
+		all = append(all, found)
 	}
-	var found anyReading
-	var kept [3][]stream.Conflict
-	for db := range r.Facts.Having(ref.Table) {
-		p := &anyPass{r: r, db: db, ref: ref, keys: keys}
-		for _, to := range append([]rules.ColumnName{{Table: ref.ToTable, Column: ref.ToColumns[0]}}, ref.Or...) {
-			if reason := db.CannotRefer(ref.Table, catalog.Reference{Columns: ref.Columns, ToTable: to.Table, ToColumns: []string{to.Column}}); reason != "" {
-				p.gap = reason
+	for db := range r.Facts.Having(table) {
+		passes := slice.Map(all, func(of *anyReading) *anyPass { return &anyPass{anyReading: of, r: r, db: db} })
+		if err := r.readAny(ctx, db, table, passes); err != nil {
+			return nil, err
+		}
+		for _, p := range passes {
+			p.conclude()
+		}
+	}
+	for _, found := range all {
+		for i, samples := range []*[]verdict.Sample{&found.Strays.Dangling, &found.Strays.Rebound, &found.Ambiguous.Samples} {
+			if *samples, err = r.Samples(ctx, found.kept[i], table, found.ref.Columns); err != nil {
+				return nil, err
 			}
 		}
-		gap, err := p.read(ctx)
-		if err != nil {
-			return nil, err
-		}
-		var gaps []verdict.Gap
-		if gap != "" {
-			gaps = []verdict.Gap{{World: db.Name, Reason: gap}}
-		}
-		found.Strays.Worlds = append(found.Strays.Worlds, StrayRows{
-			DB: db, Dangling: p.found[anyDangling].Rows + p.found[anyRebound].Rows, Gaps: gaps,
-			Rebound: stream.Repeats{Values: p.found[anyRebound].Rows, Rows: []int64{p.found[anyRebound].Rows}},
-		})
-		found.Ambiguous.Worlds = append(found.Ambiguous.Worlds, AmbiguousRows{DB: db, Rows: p.found[anyAmbiguous].Rows, Gaps: gaps})
-		for i := range kept {
-			kept[i] = append(kept[i], p.found[i].Kept...)
+	}
+	return all, nil
+}
+
+// readAny reads a table of one database for passes.
+func (r OpenReader) readAny(ctx context.Context, db *rules.Database, table string, passes []*anyPass) error {
+	t := db.Tables[table]
+	there := slices.DeleteFunc(slices.Clone(passes), func(p *anyPass) bool { return t.Column(p.ref.Columns[0]) == nil })
+	if len(there) == 0 {
+		return nil
+	}
+	carry := t.RowKey(slice.Map(there, func(p *anyPass) string { return p.ref.Columns[0] }))
+	s := r.Stream(db, r.Code, len(carry), catalog.Scan{Table: table, Carry: slices.Clip(carry), Unsorted: true})
+	for _, p := range there {
+		p.found = [3]Faults{}
+		p.visit(s)
+	}
+	err := s.Drain(ctx)
+	unsupported, is := errors.AsType[*catalog.UnsupportedError](err)
+	switch {
+	case !is:
+		return err
+	case len(there) == 1:
+		there[0].unread = unsupported.Error()
+		return nil
+	}
+	for _, p := range there { // it may be about one of them
+		if err := r.readAny(ctx, db, table, []*anyPass{p}); err != nil {
+			return err
 		}
 	}
-	var err error
-	for i, samples := range []*[]verdict.Sample{&found.Strays.Dangling, &found.Strays.Rebound, &found.Ambiguous.Samples} {
-		if *samples, err = r.Samples(ctx, kept[i], ref.Table, ref.Columns); err != nil {
-			return nil, err
-		}
-	}
-	return &found, nil
+	return nil
 }
 
 // What may become of a row.
@@ -81,23 +109,17 @@ const (
 
 // anyPass is the reading of one database.
 type anyPass struct {
-	r     OpenReader
-	db    *rules.Database
-	ref   *rules.Ref
-	keys  []Candidate
-	found [3]Faults
-	gap   string
+	*anyReading
+	r      OpenReader
+	db     *rules.Database
+	found  [3]Faults
+	gap    string // why keys could not be compared
+	unread string // why rows could not be read
 }
 
-// read reads the rows. gap says why they could not be judged.
-func (p *anyPass) read(ctx context.Context) (gap string, err error) {
-	t := p.db.Tables[p.ref.Table]
-	col := t.Column(p.ref.Columns[0])
-	if col == nil {
-		return "has no column " + p.ref.Columns[0], nil
-	}
-	carry := t.RowKey(p.ref.Columns)
-	s := p.r.Stream(p.db, p.r.Code, len(carry), catalog.Scan{Table: p.ref.Table, Carry: slices.Clip(carry), Unsorted: true})
+// visit has the rows of a stream judged.
+func (p *anyPass) visit(s *stream.Stream) {
+	col := p.db.Tables[p.ref.Table].Column(p.ref.Columns[0])
 	at := s.Carry(col.Name)
 	leaves := Leaves(p.ref, s)
 	row := func(b *catalog.Batch, row int) {
@@ -117,11 +139,30 @@ func (p *anyPass) read(ctx context.Context) (gap string, err error) {
 			}
 		}
 	})
-	err = s.Drain(ctx)
-	if unsupported, ok := errors.AsType[*catalog.UnsupportedError](err); ok {
-		return unsupported.Error(), nil
+}
+
+// conclude adds what was read of the database.
+func (p *anyPass) conclude() {
+	if p.db.Tables[p.ref.Table].Column(p.ref.Columns[0]) == nil {
+		p.unread = "has no column " + p.ref.Columns[0]
 	}
-	return p.gap, err
+	for _, to := range targets(p.ref) {
+		if reason := p.db.CannotRefer(p.ref.Table, catalog.Reference{Columns: p.ref.Columns, ToTable: to.Table, ToColumns: []string{to.Column}}); reason != "" {
+			p.gap = cmp.Or(p.gap, reason)
+		}
+	}
+	var gaps []verdict.Gap
+	if gap := cmp.Or(p.unread, p.gap); gap != "" {
+		gaps = []verdict.Gap{{World: p.db.Name, Reason: gap}}
+	}
+	p.Strays.Worlds = append(p.Strays.Worlds, StrayRows{
+		DB: p.db, Dangling: p.found[anyDangling].Rows + p.found[anyRebound].Rows, Gaps: gaps,
+		Rebound: stream.Repeats{Values: p.found[anyRebound].Rows, Rows: []int64{p.found[anyRebound].Rows}},
+	})
+	p.Ambiguous.Worlds = append(p.Ambiguous.Worlds, AmbiguousRows{DB: p.db, Rows: p.found[anyAmbiguous].Rows, Gaps: gaps})
+	for i := range p.kept {
+		p.kept[i] = append(p.kept[i], p.found[i].Kept...)
+	}
 }
 
 // inCells returns what judges the keys in the cells of a row, which counts once.

@@ -29,28 +29,29 @@ func referenceTasks(f *Facts) (tasks []Task) {
 		for _, ref := range f.References(table) {
 			tasks = append(tasks, referenceTask(f, table, ref))
 		}
-		for _, ref := range f.Declared.Severally(table) {
-			tasks = append(tasks, anyTask(f, ref))
+		if refs := f.Declared.Severally(table); len(refs) > 0 {
+			tasks = append(tasks, anyTask(f, table, refs))
 		}
 	}
 	return tasks
 }
 
-// anyTask reads a reference of which each value names a row of one of several tables.
-func anyTask(f *Facts, ref *rules.Ref) Task {
-	tables := []string{ref.Table, ref.ToTable}
-	for _, to := range ref.Or {
-		tables = append(tables, to.Table)
-	}
-	return Task{Code: verdict.CodeReferenceDangle, Tables: tables, Run: func(ctx context.Context, r *Reader) (Outcome, error) {
-		read, err := OpenReader{Reader: r, Code: verdict.CodeReferenceDangle}.AnyOf(ctx, ref)
-		if err != nil {
-			return Outcome{}, err
+// anyTask reads the references of a table of which each value names a row of one of several tables.
+func anyTask(f *Facts, table string, refs []*rules.Ref) Task {
+	tables := []string{table}
+	for _, ref := range refs {
+		for _, to := range targets(ref) {
+			tables = append(tables, to.Table)
 		}
-		dangling := judgeDangling(f, ref.Table, *ref, &read.Strays)
-		o := Found(dangling, judgeRebound(ref.Table, *ref, &read.Strays), judgeAmbiguous(ref.Table, *ref, &read.Ambiguous))
-		o.Tasks = KindTask(f, r, ref.Table, *ref, dangling.Rows)
-		return o, nil
+	}
+	return Task{Code: verdict.CodeReferenceDangle, Tables: tables, Run: func(ctx context.Context, r *Reader) (o Outcome, err error) {
+		all, err := OpenReader{Reader: r, Code: verdict.CodeReferenceDangle}.AnyOf(ctx, table, refs)
+		for _, read := range all {
+			dangling := judgeDangling(f, table, *read.ref, &read.Strays)
+			o.Add(Found(dangling, judgeRebound(table, *read.ref, &read.Strays), judgeAmbiguous(table, *read.ref, &read.Ambiguous)))
+			o.Tasks = append(o.Tasks, KindTask(f, r, table, *read.ref, dangling.Rows)...)
+		}
+		return o, err
 	}}
 }
 
