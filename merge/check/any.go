@@ -31,8 +31,9 @@ func targets(ref *rules.Ref) []rules.ColumnName {
 	return append([]rules.ColumnName{{Table: ref.ToTable, Column: ref.ToColumns[0]}}, ref.Or...)
 }
 
-// AnyOf reads such references of one table in every database that has it, all at once.
-func (r OpenReader) AnyOf(ctx context.Context, table string, refs []*rules.Ref) (all []*anyReading, err error) {
+// AnyOf reads such references of one table in every database that has it, and the columns with keys in their cells, all at
+// once.
+func (r OpenReader) AnyOf(ctx context.Context, table string, refs []*rules.Ref, cells []*cellColumn) (all []*anyReading, err error) {
 	for _, ref := range refs {
 		found := &anyReading{ref: ref}
 		for _, to := range targets(ref) {
@@ -52,7 +53,13 @@ func (r OpenReader) AnyOf(ctx context.Context, table string, refs []*rules.Ref) 
 		all = append(all, found)
 	}
 	for db := range r.Facts.Having(table) {
-		passes := slice.Map(all, func(of *anyReading) *anyPass { return &anyPass{anyReading: of, r: r, db: db} })
+		var passes []tablePass
+		for _, of := range all {
+			passes = append(passes, &anyPass{anyReading: of, r: r, db: db})
+		}
+		for _, c := range cells {
+			passes = append(passes, &cellPass{cellColumn: c, r: r.Reader, db: db})
+		}
 		if err := r.readAny(ctx, db, table, passes); err != nil {
 			return nil, err
 		}
@@ -70,17 +77,24 @@ func (r OpenReader) AnyOf(ctx context.Context, table string, refs []*rules.Ref) 
 	return all, nil
 }
 
+// tablePass is what is looked for in one column, while a table of one database is read.
+type tablePass interface {
+	column() string
+	visit(s *stream.Stream)   // has the rows judged, from the beginning
+	cannotRead(reason string) // says why they were not
+	conclude()                // keeps what was found
+}
+
 // readAny reads a table of one database for passes.
-func (r OpenReader) readAny(ctx context.Context, db *rules.Database, table string, passes []*anyPass) error {
+func (r OpenReader) readAny(ctx context.Context, db *rules.Database, table string, passes []tablePass) error {
 	t := db.Tables[table]
-	there := slices.DeleteFunc(slices.Clone(passes), func(p *anyPass) bool { return t.Column(p.ref.Columns[0]) == nil })
+	there := slices.DeleteFunc(slices.Clone(passes), func(p tablePass) bool { return t.Column(p.column()) == nil })
 	if len(there) == 0 {
 		return nil
 	}
-	carry := t.RowKey(slice.Map(there, func(p *anyPass) string { return p.ref.Columns[0] }))
+	carry := t.RowKey(slice.Map(there, tablePass.column))
 	s := r.Stream(db, r.Code, len(carry), catalog.Scan{Table: table, Carry: slices.Clip(carry), Unsorted: true})
 	for _, p := range there {
-		p.found = [3]Faults{}
 		p.visit(s)
 	}
 	err := s.Drain(ctx)
@@ -89,11 +103,11 @@ func (r OpenReader) readAny(ctx context.Context, db *rules.Database, table strin
 	case !is:
 		return err
 	case len(there) == 1:
-		there[0].unread = unsupported.Error()
+		there[0].cannotRead(unsupported.Error())
 		return nil
 	}
 	for _, p := range there { // it may be about one of them
-		if err := r.readAny(ctx, db, table, []*anyPass{p}); err != nil {
+		if err := r.readAny(ctx, db, table, []tablePass{p}); err != nil {
 			return err
 		}
 	}
@@ -117,8 +131,12 @@ type anyPass struct {
 	unread string // why rows could not be read
 }
 
-// visit has the rows of a stream judged.
+func (p *anyPass) column() string { return p.ref.Columns[0] }
+
+func (p *anyPass) cannotRead(reason string) { p.unread = reason }
+
 func (p *anyPass) visit(s *stream.Stream) {
+	p.found = [3]Faults{}
 	col := p.db.Tables[p.ref.Table].Column(p.ref.Columns[0])
 	at := s.Carry(col.Name)
 	leaves := Leaves(p.ref, s)
@@ -141,7 +159,6 @@ func (p *anyPass) visit(s *stream.Stream) {
 	})
 }
 
-// conclude adds what was read of the database.
 func (p *anyPass) conclude() {
 	if p.db.Tables[p.ref.Table].Column(p.ref.Columns[0]) == nil {
 		p.unread = "has no column " + p.ref.Columns[0]

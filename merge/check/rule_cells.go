@@ -3,10 +3,8 @@ package check
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"mergesafe/internal/printable"
-	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 
 	"mergesafe/merge/rules"
@@ -14,78 +12,38 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// CellRule judges whether the keys inside cells can be found, and given new values.
-var CellRule = Rule{
-	Codes:  []string{verdict.CodeCellFormat},
-	Single: true,
-	Tasks:  cellTasks,
-}
-
-// cellColumn is a column with keys in its cells.
+// cellColumn is a column with keys in its cells. Whether these can be found, and given new values, is judged while
+// [ReferenceRule] looks where they lead.
 type cellColumn struct {
-	at   rules.ColumnName
-	refs []*rules.Ref // that are about it
+	at     rules.ColumnName
+	refs   []*rules.Ref // that are about it
+	passes []*cellPass  // by database that has it
 }
 
-// cellTasks reads each table with keys in cells, after the keys have got their new values.
-func cellTasks(f *Facts) (tasks []Task) {
-	for _, table := range f.Tables {
-		_, model := f.ModelOf(table)
-		var columns []cellColumn
-		for i := range model.Columns {
-			at := rules.ColumnName{Table: table, Column: model.Columns[i].Name}
-			if refs := f.Declared.InCellsOf(at); len(refs) > 0 {
-				columns = append(columns, cellColumn{at, refs})
-			}
-		}
-		if len(columns) > 0 {
-			tasks = append(tasks, Task{Code: verdict.CodeCellFormat, Tables: []string{table}, Run: func(ctx context.Context, r *Reader) (Outcome, error) {
-				results, err := judgeCells(ctx, f, r, table, columns)
-				return Found(results...), err
-			}})
+// cellColumns are those of a table.
+func cellColumns(f *Facts, table string) (all []*cellColumn) {
+	_, model := f.ModelOf(table)
+	for i := range model.Columns {
+		at := rules.ColumnName{Table: table, Column: model.Columns[i].Name}
+		if refs := f.Declared.InCellsOf(at); len(refs) > 0 {
+			all = append(all, &cellColumn{at: at, refs: refs})
 		}
 	}
-	return tasks
+	return all
 }
 
-// judgeCells reads the cells of a table in all databases, and says of each column what is wrong with them.
-func judgeCells(ctx context.Context, f *Facts, r *Reader, table string, columns []cellColumn) (results []verdict.Result, err error) {
-	passes := make([][]*cellPass, len(columns))
-	for db, t := range f.Having(table) {
-		there := slices.DeleteFunc(slice.Map(columns, func(c cellColumn) string { return c.at.Column }), func(name string) bool { return t.Column(name) == nil })
-		if len(there) == 0 {
-			continue
-		}
-		carry := t.RowKey(there)
-		s := r.Stream(db, verdict.CodeCellFormat, len(carry), catalog.Scan{Table: table, Carry: slices.Clip(carry), Unsorted: true})
-		for i, c := range columns {
-			if t.Column(c.at.Column) != nil {
-				read := &cellPass{db: db, at: c.at, refs: c.refs}
-				read.visit(r, s)
-				passes[i] = append(passes[i], read)
-			}
-		}
-		if err := s.Drain(ctx); err != nil {
-			return nil, err
-		}
-	}
-	for i, c := range columns {
-		result, err := judgeCellColumn(ctx, r, c.at, passes[i])
-		if err != nil {
-			return nil, err
-		}
-		results = append(results, result)
-	}
-	return results, nil
-}
-
-func judgeCellColumn(ctx context.Context, r *Reader, at rules.ColumnName, passes []*cellPass) (verdict.Result, error) {
+// judgeCells says what is wrong with the cells of a column.
+func judgeCells(ctx context.Context, r *Reader, c *cellColumn) (verdict.Result, error) {
+	at := c.at
 	result := verdict.Result{Code: verdict.CodeCellFormat, Table: at.Table, Subject: at.Column, Columns: []string{at.Column}}
 	keys := int64(0)
 	var kept []stream.Conflict
 	var wrong []string
-	for _, read := range passes {
+	for _, read := range c.passes {
 		result.Read += read.rows
+		if read.unread != "" {
+			result.Gaps = append(result.Gaps, verdict.Gap{World: read.db.Name, Reason: read.unread})
+		}
 		keys += read.keys
 		result.Count += read.broken.Rows
 		kept = append(kept, read.broken.Kept...)

@@ -17,9 +17,10 @@ import (
 // ReferenceRule looks for rows that refer to something that their own database
 // does not have, and among these for those that would find it in another
 // database and so come to mean something else. Then it looks for rows whose
-// reference leads to a key that another database has too.
+// reference leads to a key that another database has too. Cells with keys are
+// judged as they are read for that.
 var ReferenceRule = Rule{
-	Codes:  []string{verdict.CodeReferenceRebind, verdict.CodeReferenceAmbiguous, verdict.CodeReferenceDangle, verdict.CodeReferenceTwoKinds},
+	Codes:  []string{verdict.CodeReferenceRebind, verdict.CodeReferenceAmbiguous, verdict.CodeReferenceDangle, verdict.CodeReferenceTwoKinds, verdict.CodeCellFormat},
 	Single: true,
 	Tasks:  referenceTasks,
 }
@@ -29,15 +30,16 @@ func referenceTasks(f *Facts) (tasks []Task) {
 		for _, ref := range f.References(table) {
 			tasks = append(tasks, referenceTask(f, table, ref))
 		}
-		if refs := f.Declared.Severally(table); len(refs) > 0 {
-			tasks = append(tasks, anyTask(f, table, refs))
+		refs, cells := f.Declared.Severally(table), cellColumns(f, table)
+		if len(refs)+len(cells) > 0 {
+			tasks = append(tasks, anyTask(f, table, refs, cells))
 		}
 	}
 	return tasks
 }
 
-// anyTask reads the references of a table of which each value names a row of one of several tables.
-func anyTask(f *Facts, table string, refs []*rules.Ref) Task {
+// anyTask reads the references of a table of which each value names a row of one of several tables, and its cells with keys.
+func anyTask(f *Facts, table string, refs []*rules.Ref, cells []*cellColumn) Task {
 	tables := []string{table}
 	for _, ref := range refs {
 		for _, to := range targets(ref) {
@@ -45,11 +47,18 @@ func anyTask(f *Facts, table string, refs []*rules.Ref) Task {
 		}
 	}
 	return Task{Code: verdict.CodeReferenceDangle, Tables: tables, Run: func(ctx context.Context, r *Reader) (o Outcome, err error) {
-		all, err := OpenReader{Reader: r, Code: verdict.CodeReferenceDangle}.AnyOf(ctx, table, refs)
+		all, err := OpenReader{Reader: r, Code: verdict.CodeReferenceDangle}.AnyOf(ctx, table, refs, cells)
 		for _, read := range all {
 			dangling := judgeDangling(f, table, *read.ref, &read.Strays)
 			o.Add(Found(dangling, judgeRebound(table, *read.ref, &read.Strays), judgeAmbiguous(table, *read.ref, &read.Ambiguous)))
 			o.Tasks = append(o.Tasks, KindTask(f, r, table, *read.ref, dangling.Rows)...)
+		}
+		for _, c := range cells {
+			var result verdict.Result
+			if err == nil {
+				result, err = judgeCells(ctx, r, c)
+				o.Add(Found(result))
+			}
 		}
 		return o, err
 	}}

@@ -85,12 +85,14 @@ func judgeSpaces(ctx context.Context, f *Facts, r *Reader, read *Measured) (Outc
 		o.Add(Found(results...))
 	}
 	if chosen == nil { // what the keys will be is not known, so nothing can be said of them
-		for _, t := range cellTasks(f) { // but whether those in cells can be found
-			in, err := t.Run(ctx, r)
-			if err != nil {
-				return o, err
+		for _, table := range f.Tables { // but whether those in cells can be found
+			if cells := cellColumns(f, table); len(cells) > 0 {
+				in, err := anyTask(f, table, nil, cells).Run(ctx, r)
+				if err != nil {
+					return o, err
+				}
+				o.Add(in)
 			}
-			o.Add(in)
 		}
 		o.Ends = true
 		return o, nil

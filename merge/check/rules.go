@@ -20,7 +20,6 @@ func Rules(extra ...Rule) []Rule {
 		sameRule,
 		ReferenceRule,
 		NoneRule,
-		CellRule,
 		SeveredRule,
 		UndeclaredRule,
 		refusedRule,

@@ -610,7 +610,7 @@ func (r *referenceRead) whole(s *stream.Stream, i int, v []byte, row int) {
 }
 
 // inCells takes the keys in, or notes that there is none. What is wrong with cells is for
-// [CellRule] to say.
+// [ReferenceRule] to say.
 func (r *referenceRead) inCells(s *stream.Stream, i, row int) {
 	ref := r.column.Cases[i].Ref
 	if slices.ContainsFunc(r.column.Cases[:i], func(c rules.MovedCase) bool { return c.Ref.Same(ref) }) {

@@ -17,16 +17,31 @@ import (
 
 // cellPass is the reading of a column with keys in its cells in one database.
 type cellPass struct {
-	db   *rules.Database
-	at   rules.ColumnName
-	refs []*rules.Ref // that are about it
+	*cellColumn
+	r  *Reader
+	db *rules.Database
+	cellsRead
+}
 
+// cellsRead is what was read.
+type cellsRead struct {
 	rows, keys int64
 	broken     Faults
 	wrong      string // what is wrong with the first of these
 	others     int64  // numbers with a tag that no format is about
 	other      string // one of them
 	large      int64  // cells that grow and are larger than largeCell then
+	unread     string // why rows could not be read
+}
+
+func (p *cellPass) column() string { return p.at.Column }
+
+func (p *cellPass) cannotRead(reason string) { p.unread = reason }
+
+func (p *cellPass) conclude() {
+	if p.db.Tables[p.at.Table].Column(p.at.Column) != nil {
+		p.passes = append(p.passes, p)
+	}
 }
 
 // largeCell is how many bytes a cell may grow to. The rows of larger ones may be more than a
@@ -43,15 +58,16 @@ type cellRead struct {
 
 // visit makes a stream look at the cells, give their keys the values that they will have, and note what is
 // wrong.
-func (p *cellPass) visit(r *Reader, s *stream.Stream) {
+func (p *cellPass) visit(s *stream.Stream) {
+	p.cellsRead = cellsRead{}
 	var all []*cellRead
 	for _, ref := range p.refs {
-		all = append(all, &cellRead{ref, Leaves(ref, s), CellsOf(ref.Cells, s), shiftIn(r.Facts.Rekeyed, p.db, p.at, ref)})
+		all = append(all, &cellRead{ref, Leaves(ref, s), CellsOf(ref.Cells, s), shiftIn(p.r.Facts.Rekeyed, p.db, p.at, ref)})
 	}
-	_, model := r.Facts.ModelOf(p.at.Table)
+	_, model := p.r.Facts.ModelOf(p.at.Table)
 	rooms := make(map[string]room)
 	for _, c := range model.Columns {
-		rooms[c.Name] = roomOf(&c, r.Facts.Model().Catalog.Engine)
+		rooms[c.Name] = roomOf(&c, p.r.Facts.Model().Catalog.Engine)
 	}
 	s.Visit = append(s.Visit, func(b *catalog.Batch) {
 		for row := range b.Len {

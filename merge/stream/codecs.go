@@ -8,7 +8,7 @@ import (
 )
 
 // KeysIn returns the keys in the cells of a row. In cells that do not have the format there
-// are none: what is wrong with them is for [check.CellRule] to say.
+// are none: what is wrong with them is for [check.ReferenceRule] to say.
 func (s *Stream) KeysIn(r *keys.Row, cells [][]byte, row int) []keys.CellKey {
 	if s.Broken != nil {
 		return nil
