@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"strings"
 
 	"mergesafe/merge/keys"
 )
@@ -32,6 +33,14 @@ type Condition struct {
 	// Within says that a value of the same type may fail it too: an ENUM may
 	// hold an invalid value, which no INSERT can write.
 	Within bool
+}
+
+// String names the condition for people.
+func (c *Condition) String() string {
+	if c.Kind == ConditionCheck {
+		return strings.TrimSpace("the constraint "+c.Name) + " CHECK (" + c.Text + ")"
+	}
+	return "the " + string(c.Kind) + " " + c.Name
 }
 
 // ConditionKind is the source of a [Condition].

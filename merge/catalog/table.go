@@ -3,6 +3,7 @@ package catalog
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -229,4 +230,38 @@ func OrderColumns(orders []Order) []string {
 		names[i] = o.Column
 	}
 	return names
+}
+
+// MadeFrom reports whether the database makes a generated column from another one, at once or by way of further ones.
+func (t *Table) MadeFrom(made, column string) bool {
+	reads := []string{made}
+	for i := 0; i < len(reads); i++ {
+		by := t.Column(reads[i])
+		for _, c := range t.Columns {
+			if by != nil && !slices.Contains(reads, c.Name) && mentions(by.Generated, c.Name) {
+				reads = append(reads, c.Name)
+			}
+		}
+	}
+	return slices.Contains(reads[1:], column)
+}
+
+// mentions reports whether an expression has a name, or a text that is the same: in other words than these it has none.
+func mentions(expression, name string) bool {
+	return regexp.MustCompile(`(?i)(^|\W)` + regexp.QuoteMeta(name) + `(\W|$)`).MatchString(expression)
+}
+
+// KeyWith are the columns of the key, or of the unique index, that has a column or one that is made from it; nil if none
+// has: rows of which the column gets another value may become equal to others.
+func (t *Table) KeyWith(column string) []string {
+	keys := [][]string{t.Key()}
+	for _, u := range t.Uniques {
+		keys = append(keys, u.Columns)
+	}
+	for _, key := range keys {
+		if slices.ContainsFunc(key, func(name string) bool { return name == column || t.MadeFrom(name, column) }) {
+			return key
+		}
+	}
+	return nil
 }

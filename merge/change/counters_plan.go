@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mergesafe/merge/catalog"
 	"mergesafe/merge/keys"
 	"mergesafe/merge/plan"
 	"mergesafe/merge/world"
@@ -25,6 +26,16 @@ func planCounters(ctx context.Context, p *Planning) error {
 		if c.Column == "" {
 			chooseSequence(p, &c, refuse)
 			continue
+		}
+		if t := first.Table(c.Table); t != nil && t.KeyWith(c.Column) != nil {
+			rows, err := first.On.Number(ctx, "SELECT COUNT(*) FROM "+first.Dialect.Quote(c.Table), false)
+			if err != nil {
+				return err
+			}
+			if rows > 1 {
+				refuse("its column %s counts keys and is part of a key, %s, so several rows could have the same one: drop the index from the first world until the merge is done", c.Column, catalog.ColumnList(t.KeyWith(c.Column)))
+				continue
+			}
 		}
 		lacks, err := counterRows(ctx, first, &c, func(l *world.Layout, row []any, n keys.Integer, ok bool) error {
 			if !ok || n.Negative {

@@ -2,7 +2,6 @@ package check
 
 import (
 	"slices"
-	"strings"
 
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/keys"
@@ -234,13 +233,12 @@ func (k *Rekeyed) MovesUnclear(db *rules.Database, table string, columns []strin
 // makes those of another column; "" if there is none.
 func (k *Rekeyed) generatedFromMoving(db *rules.Database, table, column string) string {
 	t := db.Tables[table]
-	if t == nil || t.Column(column) == nil || t.Column(column).Generated == "" {
+	if t == nil {
 		return ""
 	}
-	made := strings.ToLower(t.Column(column).Generated)
 	for _, m := range k.Moving.Of(table) {
 		for _, of := range m.Cases {
-			if k.movesIn(of.Space, db) && strings.Contains(made, strings.ToLower(m.Column)) {
+			if k.movesIn(of.Space, db) && t.MadeFrom(column, m.Column) {
 				return m.Column
 			}
 		}

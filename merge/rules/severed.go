@@ -212,9 +212,8 @@ func validateSevered(s *SeveredReference, f *Resolved) error {
 				return fmt.Errorf("in %s the column is not an integer column", db.Name)
 			}
 			nullable = nullable && c.Nullable
-			inKey := func(columns []string) bool { return slices.Contains(columns, name) }
-			if s.Gone == GoneNone && (inKey(t.Key()) || slices.ContainsFunc(t.Uniques, func(u catalog.Unique) bool { return inKey(u.Columns) })) {
-				return fmt.Errorf("in %s the column is part of a key, so several rows would have the same key: want gone = %q", db.Name, GoneDrop)
+			if key := t.KeyWith(name); s.Gone == GoneNone && key != nil {
+				return fmt.Errorf("in %s the column is part of a key, %s, so several rows would have the same key: want gone = %q", db.Name, catalog.ColumnList(key), GoneDrop)
 			}
 			if s.Gone == GoneNone && c.Generated != "" {
 				return fmt.Errorf("in %s the column is generated: want gone = %q", db.Name, GoneDrop)
