@@ -101,11 +101,25 @@ func (s *Source) shifted(t *table, shifts map[string]*keys.Shift) string {
 	for _, c := range t.columns {
 		column := s.dialect.Quote(c.Name)
 		if shift := shifts[c.Name]; shift != nil {
-			column = shift.SQL(column) + " AS " + column
+			column = s.moved(c, shift) + " AS " + column
 		}
 		columns = append(columns, column)
 	}
 	return "(SELECT " + strings.Join(columns, ", ") + " FROM " + name + kept + ")"
+}
+
+// moved is what becomes of a column, of its type: other values would be compared with it in another way.
+func (s *Source) moved(c *column, shift *keys.Shift) string {
+	name := s.dialect.Quote(c.Name)
+	switch _, lite := s.dialect.(sqliteDialect); {
+	case lite && c.kind == text:
+		return "CAST(" + shift.SQL(name) + " AS TEXT)"
+	case lite:
+		return "CAST(" + shift.SQL(name) + " AS INTEGER)"
+	case c.kind == text:
+		return "CAST(" + shift.SQL("CAST("+name+" AS DECIMAL(20))") + " AS CHAR)"
+	}
+	return shift.SQL(name)
 }
 
 // fails is the condition that a row fails another one: NULL passes.
