@@ -8,10 +8,7 @@ import (
 	"maps"
 	"math/big"
 	"slices"
-	"strings"
 
-	"mergesafe/internal/sqldb"
-	"mergesafe/merge/catalog"
 	"mergesafe/merge/mapping"
 	"mergesafe/merge/plan"
 	"mergesafe/merge/rules"
@@ -48,7 +45,10 @@ func measureCombinedTable(ctx context.Context, p *Planning, t *plan.Table) error
 	for _, s := range p.DBs {
 		worlds = append(worlds, s.On)
 	}
-	m := &measuring{p: p, t: t, of: of, Combiner: newCombiner(p.Plan, t, mapping.NewMapping(p.Plan, p.Opts.Check.Codecs), worlds, l), refused: make(map[string]*world.RowSamples)}
+	m := &measuring{p: p, t: t, Combiner: newCombiner(p.Plan, t, mapping.NewMapping(p.Plan, p.Opts.Check.Codecs), worlds, l), refused: make(map[string]*world.RowSamples)}
+	on := &world.Connection{Database: first.On.Database}
+	defer on.Close()
+	m.trial = world.NewTrial(on, l, of, m.changing())
 	if err := m.begin(ctx); err != nil {
 		return err
 	}
@@ -72,13 +72,26 @@ func measureCombinedTable(ctx context.Context, p *Planning, t *plan.Table) error
 // measuring works out what becomes of one table.
 type measuring struct {
 	*Combiner
-	p  *Planning
-	t  *plan.Table
-	of *catalog.Table
+	p     *Planning
+	t     *plan.Table
+	trial *world.Trial
 
 	sums    []int      // the columns that are added up
 	after   []*big.Int // their sums after the merge
 	refused map[string]*world.RowSamples
+}
+
+// changing are the columns in which a result may have another value than the rows, but for new keys.
+func (m *measuring) changing() (columns []string) {
+	for i, f := range m.Formulas {
+		if f.Op != rules.FormulaSame {
+			columns = append(columns, m.L.Columns[i])
+		}
+	}
+	for _, w := range m.Worlds {
+		columns = append(columns, m.changes.Changing(w.Name, m.L)...)
+	}
+	return columns
 }
 
 // begin adds up what all worlds have.
@@ -115,6 +128,7 @@ func (m *measuring) totalIn(ctx context.Context, s *world.World, column int) (*b
 
 // world works out what the rows of one world bring.
 func (m *measuring) world(ctx context.Context, w int) error {
+	changed := m.changes.Of(m.Worlds[w].Name, m.L) != nil
 	return world.EachPage(ctx, m.Worlds[w], m.L, func(page *world.Page) error {
 		groups, err := m.Groups(ctx, w, page.Rows)
 		if err != nil {
@@ -133,7 +147,7 @@ func (m *measuring) world(ctx context.Context, w int) error {
 			if err != nil {
 				return err
 			}
-			if len(g) > 1 {
+			if len(g) > 1 || changed {
 				tried = append(tried, row)
 			}
 		}
@@ -185,65 +199,16 @@ func (m *measuring) end() {
 	}
 }
 
-// try tries rows that were combined against what the new database wants of a row, and has it compute their generated
-// columns: the check tried them as they were.
+// try tries results against all that the new table wants of a row: the check tried the rows as they were.
 func (m *measuring) try(ctx context.Context, rows [][]any) error {
-	on := m.p.DBs[0].On
-	if g := world.NewGenerated(m.L, m.of); g != nil {
-		bent, err := g.BentAmong(ctx, on, rows)
-		if err != nil {
-			return err
-		}
-		if bent != nil {
-			bent.Row = "the result"
-			m.refuse(bent.String()+": change the column in all worlds: "+bent.Alter(), rows[bent.At])
-		}
+	if m.trial == nil || len(rows) == 0 || !m.trial.Wants(nil, rows[0]) {
+		return nil
 	}
-	for _, c := range m.of.Conditions {
-		if c.Off || c.Kind != catalog.ConditionCheck || len(rows) == 0 {
-			continue
-		}
-		name := ConditionName(c)
-		if c.Unclear != "" {
-			m.refuse(fmt.Sprintf("the result cannot be tested against %s: %s", name, c.Unclear), rows[0])
-			continue
-		}
-		for _, row := range rows {
-			var selected []string
-			var args []any
-			for _, column := range c.Columns {
-				i := slices.Index(m.L.Columns, column)
-				if i < 0 {
-					m.refuse(fmt.Sprintf("the result cannot be tested against %s: the column %s is generated", name, column), row)
-					break
-				}
-				selected, args = append(selected, m.given(column)+" AS "+m.L.Dialect.Quote(column)), append(args, row[i])
-			}
-			if len(selected) < len(c.Columns) {
-				continue
-			}
-			fails, err := on.Number(ctx, "SELECT COUNT(*) FROM (SELECT "+strings.Join(append(selected, "1"), ", ")+") AS r WHERE NOT ("+c.Text+")", true, args...)
-			switch {
-			case sqldb.Says(err, sqldb.NeverEvaluates):
-				m.refuse(fmt.Sprintf("the result cannot be tested against %s: %v", name, err), row)
-			case err != nil:
-				return err
-			case fails > 0:
-				m.refuse("the result breaks "+name, row)
-			}
-		}
+	bent, err := m.trial.Among(ctx, rows)
+	if bent == nil || err != nil {
+		return err
 	}
+	bent.Row = "the result"
+	m.refuse(bent.String()+": "+bent.Remedy(), rows[max(bent.At, 0)])
 	return nil
-}
-
-// given is an argument as a value of a column.
-func (m *measuring) given(name string) string {
-	c := m.of.Column(name)
-	switch t := numericType(m.L.Types[slices.Index(m.L.Columns, name)]); {
-	case c.Kind == catalog.KindText && c.Collation != "":
-		return Given(m.L.Dialect, c)
-	case t.Decimal:
-		return fmt.Sprintf("CAST(? AS DECIMAL(65, %d))", t.Scale)
-	}
-	return "?"
 }

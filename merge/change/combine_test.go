@@ -168,7 +168,7 @@ func TestCombineRefused(t *testing.T) {
 				"column log: the combined text is longer than 8 characters, for 1 of its keys: row 1/1"},
 			{"just long enough", []string{row("1", "1", "1", "a", "1234567")}, []string{row("1", "1", "1", "b", "é")}, "", combining(walletFormulas), ""},
 			{"a CHECK", []string{row("1", "1", "1", "a", "")}, []string{row("1", "60", "1", "b", "")}, "ALTER TABLE wallets ADD CONSTRAINT few CHECK (gold < 61)", combining(walletFormulas),
-				"the result breaks the constraint few"},
+				"the result: it breaks the constraint few"},
 			{"a CHECK that holds", []string{row("1", "0", "1", "a", "")}, []string{row("1", "60", "1", "b", "")}, "ALTER TABLE wallets ADD CONSTRAINT few CHECK (gold < 61)", combining(walletFormulas), ""},
 			{"unique, of one key", []string{row("1", "1", "1", "a", "")}, []string{row("1", "1", "1", "a", ""), row("2", "1", "1", "b", "")}, "CREATE UNIQUE INDEX names ON wallets (name)", combining(walletFormulas), ""},
 			{"unique, of two keys", []string{row("1", "1", "1", "a", "")}, []string{row("1", "1", "1", "b", ""), row("2", "1", "1", "a", "")}, "CREATE UNIQUE INDEX names ON wallets (name)", combining(walletFormulas),

@@ -35,7 +35,33 @@ func planNames(ctx context.Context, planning *Planning) error {
 	if err := renumber(p); err != nil {
 		return err
 	}
-	return tryNames(ctx, p)
+	p.refuseMade()
+	return nil
+}
+
+// refuseMade refuses new names that an index of the first world knows in another form: a name that is free may have a
+// form that is not.
+func (p *renaming) refuseMade() {
+	changes := make(map[plan.ColumnAt]bool)
+	for _, r := range p.Plan.Renames {
+		changes[plan.ColumnAt{Table: r.Table, Column: r.Column}] = true
+	}
+	for _, c := range p.Plan.Copies {
+		if changes[plan.ColumnAt{Table: c.OfTable, Column: c.OfColumn}] {
+			changes[plan.ColumnAt{Table: c.Table, Column: c.Column}] = true
+		}
+	}
+	for i := range p.Plan.Tables {
+		t := p.DBs[0].Table(p.Plan.Tables[i].Name)
+		for _, u := range t.Uniques {
+			for _, c := range t.Columns {
+				made := func(name string) bool { return t.MadeFrom(name, c.Name) }
+				if changes[plan.ColumnAt{Table: t.Name, Column: c.Name}] && slices.ContainsFunc(u.Columns, made) {
+					p.RefuseValues(t.Name, "the column %s gets new values, and the unique index %s is on a column that is generated from it, so rows might become equal: drop the index from the first world until the merge is done", c.Name, u.Name)
+				}
+			}
+		}
+	}
 }
 
 // renameAll does so by the policies.

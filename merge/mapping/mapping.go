@@ -78,6 +78,28 @@ func (c *Mapping) inPlace(world string, l *world.Layout) world.Changer {
 	return rename
 }
 
+// Changing are the columns of a table of a world of which values change, but for those that only get new keys.
+func (c *Mapping) Changing(world string, l *world.Layout) (columns []string) {
+	add := func(column int) { columns = append(columns, l.Columns[column]) }
+	for _, cut := range c.cuts(world, l) {
+		add(cut.column)
+		if cut.cells != nil {
+			for _, at := range cut.cells.Cases[0].At {
+				add(at)
+			}
+		}
+	}
+	for _, r := range c.Renamer.columns(world, l) {
+		add(r.column)
+	}
+	for _, n := range c.counters {
+		if world == c.first && n.Table == l.Table && n.Column != "" {
+			columns = append(columns, n.Column)
+		}
+	}
+	return columns
+}
+
 // MovesIn reports whether any row of a table gets new values.
 func (c *Mapping) MovesIn(l *world.Layout) bool {
 	return c.Rekeying != nil && slices.ContainsFunc(c.Rekeying.Columns, func(m verdict.RekeyedColumn) bool { return m.Table == l.Table })

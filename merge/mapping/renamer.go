@@ -36,26 +36,7 @@ func newRenamer(p *plan.Plan) *Renamer {
 // Of returns what changes the rows of a table of a world; nil if nothing there
 // is renamed.
 func (r *Renamer) Of(w string, l *world.Layout) world.Changer {
-	var changes []columnRenames
-	for i, name := range l.Columns {
-		if to := r.byKey[renamed{w, l.Table, name}]; to != nil {
-			changes = append(changes, columnRenames{column: i, key: l.Key, to: to})
-		}
-	}
-	for _, c := range r.copies {
-		if to := r.byKey[renamed{w, c.OfTable, c.OfColumn}]; to != nil && c.Table == l.Table {
-			changes = append(changes, columnRenames{column: slices.Index(l.Columns, c.Column), key: []int{slices.Index(l.Columns, c.Key)}, to: to})
-		}
-	}
-	for _, k := range r.keyless {
-		if to := r.byKey[renamed{w, k.Table, k.Column}]; to != nil && k.Table == l.Table {
-			one := columnRenames{column: slices.Index(l.Columns, k.Column), to: to, when: k.When}
-			if one.key = []int{one.column}; k.When != nil {
-				one.on = slices.Index(l.Columns, k.When.Column)
-			}
-			changes = append(changes, one)
-		}
-	}
+	changes := r.columns(w, l)
 	if changes == nil {
 		return nil
 	}
@@ -96,6 +77,30 @@ func (r *Renamer) Of(w string, l *world.Layout) world.Changer {
 		Put(row, images)
 		return len(images) > 0, nil
 	}
+}
+
+// columns are the columns of a table of a world that have new names.
+func (r *Renamer) columns(w string, l *world.Layout) (changes []columnRenames) {
+	for i, name := range l.Columns {
+		if to := r.byKey[renamed{w, l.Table, name}]; to != nil {
+			changes = append(changes, columnRenames{column: i, key: l.Key, to: to})
+		}
+	}
+	for _, c := range r.copies {
+		if to := r.byKey[renamed{w, c.OfTable, c.OfColumn}]; to != nil && c.Table == l.Table {
+			changes = append(changes, columnRenames{column: slices.Index(l.Columns, c.Column), key: []int{slices.Index(l.Columns, c.Key)}, to: to})
+		}
+	}
+	for _, k := range r.keyless {
+		if to := r.byKey[renamed{w, k.Table, k.Column}]; to != nil && k.Table == l.Table {
+			one := columnRenames{column: slices.Index(l.Columns, k.Column), to: to, when: k.When}
+			if one.key = []int{one.column}; k.When != nil {
+				one.on = slices.Index(l.Columns, k.When.Column)
+			}
+			changes = append(changes, one)
+		}
+	}
+	return changes
 }
 
 // columnRenames are the new values of a column of a table, by the key of the row that has the name.

@@ -28,6 +28,6 @@ func Places() []struct {
 		{PlaceServers, "a database server accepts no writes, another merge is in progress, or an earlier merge already brought the same rows"},
 		{PlaceRunning, "a game server runs, an event is enabled, or another process writes to a world; this does not block a rehearsal (apply -try)"},
 		{PlaceInto, "the new database is not new, or cannot be created like the first world"},
-		{PlaceValues, "values computed by the merge were tested and do not fit: new names, generated columns, combined rows, the range of counters in rows"},
+		{PlaceValues, "a value that the merge changes was tested and does not fit: a new name, a raised counter, a cleared reference, a combined row, a generated column"},
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/change"
 	"mergesafe/merge/plan"
 	"mergesafe/merge/record"
 	"mergesafe/merge/world"
@@ -35,7 +34,7 @@ func refuseFailing(ctx context.Context, p *Planner) error {
 		}
 		for k, f := range found {
 			c := conditions[k]
-			switch name := change.ConditionName(c); {
+			switch name := c.String(); {
 			case f.Unclear != "" && p.Rows[first.Name()][t.Name] != 0:
 				p.refuse(plan.Refusal{Place: plan.PlaceEngine, Source: first.Name(), Table: t.Name, Reason: fmt.Sprintf("its rows cannot be tested against %s: %s: drop it during the merge", name, f.Unclear)})
 			case f.Rows > 0:

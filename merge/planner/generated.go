@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"mergesafe/merge/change"
+	"mergesafe/merge/mapping"
 	"mergesafe/merge/plan"
 	"mergesafe/merge/world"
 )
@@ -34,9 +35,8 @@ func tryStored(ctx context.Context, s *world.World, table string) (*plan.Refusal
 
 // trial tries rows that change on their way.
 type trial struct {
-	g     *world.Generated
+	*world.Trial
 	l     *world.Layout
-	on    *world.Connection // to the first world, whose columns the new database has
 	world string
 	rows  [][]any
 	were  [][]any // the keys that they had
@@ -44,12 +44,12 @@ type trial struct {
 }
 
 // newTrial returns nil if nothing is to be tried.
-func newTrial(p *change.Planning, model *world.Connection, w string, t *plan.Table, l *world.Layout) *trial {
-	g := world.NewGenerated(l, p.DBs[0].Table(t.Name))
-	if g == nil || t.Combine != nil { // of which the rows that come are made when it is measured
+func newTrial(p *change.Planning, model *world.Connection, w string, t *plan.Table, l *world.Layout, changes *mapping.Mapping) *trial {
+	y := world.NewTrial(model, l, p.DBs[0].Table(t.Name), changes.Changing(w, l))
+	if y == nil || t.Combine != nil { // of which the rows that come are made when it is measured
 		return nil
 	}
-	return &trial{g: g, l: l, on: model, world: w}
+	return &trial{Trial: y, l: l, world: w}
 }
 
 // of tries what another change makes of rows.
@@ -60,7 +60,7 @@ func (y *trial) of(ctx context.Context, change world.Changer) world.Changer {
 	return func(row []any) (bool, error) {
 		was := slices.Clone(row)
 		changed, err := change(row)
-		if err != nil || !changed || y.found != nil || !y.g.Differs(was, row) {
+		if err != nil || !changed || y.found != nil || !y.Wants(was, row) {
 			return changed, err
 		}
 		y.rows, y.were = append(y.rows, slices.Clone(row)), append(y.were, y.l.KeyOf(was))
@@ -73,16 +73,16 @@ func (y *trial) of(ctx context.Context, change world.Changer) world.Changer {
 }
 
 func (y *trial) flush(ctx context.Context) error {
-	bent, err := y.g.BentAmong(ctx, y.on, y.rows)
+	bent, err := y.Among(ctx, y.rows)
 	if err != nil {
-		return fmt.Errorf("computing the generated columns of table %q: %w", y.l.Table, err)
+		return fmt.Errorf("trying the new values of table %q: %w", y.l.Table, err)
 	}
 	if bent != nil {
-		if !y.l.Multiset() {
+		if !y.l.Multiset() && bent.At >= 0 {
 			bent.Row = "row " + y.l.KeysOnly().KeyText(y.were[bent.At])
 		}
 		y.found = &plan.Refusal{Place: plan.PlaceValues, Source: y.world, Table: y.l.Table,
-			Reason: fmt.Sprintf("with its new keys and names, %s: change the column in all worlds: %s", bent, bent.Alter())}
+			Reason: fmt.Sprintf("with the values that the merge gives it, %s: %s", bent, bent.Remedy())}
 	}
 	y.rows, y.were = nil, nil
 	return nil
@@ -93,6 +93,7 @@ func (y *trial) end(ctx context.Context) (*plan.Refusal, error) {
 	if y == nil {
 		return nil, nil
 	}
+	defer y.Close()
 	if len(y.rows) > 0 {
 		if err := y.flush(ctx); err != nil {
 			return nil, err

@@ -10,7 +10,6 @@ import (
 
 	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
-	"mergesafe/internal/sqltext"
 	"mergesafe/merge/catalog"
 )
 
@@ -18,29 +17,32 @@ import (
 // stores them, by SELECT alone. In a recursive query the first SELECT gives the columns their types; what the next one
 // gives is converted like a value that is stored, so what does not fit, or cannot be computed, is an error.
 type Generated struct {
-	l       *Layout
-	reads   []int             // the columns of the layout that the expressions read
-	columns []*catalog.Column // in the order of the table: each may read those before it
+	l          *Layout
+	reads      []int                // the columns of the layout that the expressions read
+	columns    []*catalog.Column    // in the order of the table: each may read those before it
+	conditions []*catalog.Condition // of a [Trial]
 }
 
 // NewGenerated returns nil if the table has no generated columns, or is of SQLite, which keeps any value in any column.
 func NewGenerated(l *Layout, t *catalog.Table) *Generated {
+	g := newGenerated(l, t)
+	if g.columns == nil || !l.Dialect.MySQL() {
+		return nil
+	}
+	return g
+}
+
+func newGenerated(l *Layout, t *catalog.Table) *Generated {
 	g := &Generated{l: l}
 	for i := range t.Columns {
-		c := &t.Columns[i]
-		if c.Generated == "" || !l.Dialect.MySQL() {
-			continue
-		}
-		g.columns = append(g.columns, c)
-		for _, word := range sqltext.MySQL(c.Generated) {
-			at := slices.IndexFunc(l.Columns, func(name string) bool { return strings.EqualFold(name, word.Name()) })
-			if word.Text[0] == '`' && at >= 0 && !slices.Contains(g.reads, at) {
-				g.reads = append(g.reads, at)
-			}
+		if c := &t.Columns[i]; c.Generated != "" {
+			g.columns = append(g.columns, c)
 		}
 	}
-	if g.columns == nil {
-		return nil
+	for i, name := range l.Columns {
+		if slices.ContainsFunc(g.columns, func(c *catalog.Column) bool { return t.MadeFrom(c.Name, name) }) {
+			g.reads = append(g.reads, i)
+		}
 	}
 	return g
 }
@@ -58,29 +60,41 @@ func (g *Generated) Stored(engine string) *Generated {
 	if len(columns) == 0 {
 		return nil
 	}
-	return &Generated{g.l, g.reads, columns}
+	return &Generated{l: g.l, reads: g.reads, columns: columns}
 }
 
-// Differs reports whether what is generated may be another value for one row than for the other.
-func (g *Generated) Differs(a, b []any) bool {
-	return slices.ContainsFunc(g.reads, func(i int) bool { return !Same(a[i], b[i]) })
-}
-
-// Bent is a row with a generated column that a strict server does not store as it is.
+// Bent is a row that a strict server does not store as it is.
 type Bent struct {
-	At     int    // its place among the rows that were given
-	Row    string // as text, of a row of a table; "a row" if that has no key
-	column *catalog.Column
-	table  string
-	why    error // what the server says; nil if it computes another value
+	At        int             // its place among the rows that were given
+	Row       string          // as text, of a row of a table; "a row" if that has no key
+	column    *catalog.Column // that is generated; nil: a condition refuses the row, or SQLite
+	condition *catalog.Condition
+	table     string
+	why       error // what the server says; nil if it computes another value
 }
 
 func (b *Bent) String() string {
+	switch {
+	case b.column == nil && b.condition == nil:
+		return fmt.Sprintf("%s: the new database refuses it: %v", b.Row, b.why)
+	case b.column == nil && b.why == nil:
+		return fmt.Sprintf("%s: it breaks %s", b.Row, b.condition)
+	case b.column == nil:
+		return fmt.Sprintf("%s: it cannot be tested against %s: %v", b.Row, b.condition, b.why)
+	}
 	text := fmt.Sprintf("%s: its generated column %q ", b.Row, b.column.Name)
 	if b.why == nil {
 		return text + "has a value that differs from what a strict server computes"
 	}
 	return text + "cannot be computed by a strict server: " + b.why.Error()
+}
+
+// Remedy says what to do about a row that the merge changes.
+func (b *Bent) Remedy() string {
+	if b.column == nil {
+		return "correct the row, let the rules give it other values, or drop the constraint from the first world until the merge is done"
+	}
+	return "change the column in all worlds: " + b.Alter()
 }
 
 // Alter is the statement that makes the column anew, with a type that takes more if there is one.
@@ -141,26 +155,36 @@ func wrong(steps []string, conditions []string) string {
 }
 
 // ofRows is the query for rows that are given as (SELECT mergesafe_n, columns), of which the first of the generated
-// columns, so many, are computed: how many have none where one must be.
-func (g *Generated) ofRows(rows string, columns int) string {
-	q := g.l.Dialect.Quote
+// columns and then of the conditions, so many, are computed: how many have no value where one must be, or fail.
+func (g *Generated) ofRows(rows string, parts int) string {
+	q, columns := g.l.Dialect.Quote, min(parts, len(g.columns))
 	has := slice.Map(g.reads, func(i int) string { return g.l.Columns[i] })
 	values := func() []string { return slice.Map(has, func(name string) string { return "p." + q(name) }) }
 	steps := []string{g.step(0, has, values(), rows+" AS p ON TRUE")}
-	var conditions []string
-	for k, c := range g.columns[:columns] {
-		before := []string{"mergesafe_n"}
+	before := func() string {
+		names := []string{"mergesafe_n"}
 		for i, name := range has {
-			before = append(before, columnOfStep(i)+" AS "+q(name))
+			names = append(names, columnOfStep(i)+" AS "+q(name))
 		}
-		computed := append(values(), "("+c.Generated+")")
-		if !c.Nullable {
-			conditions = append(conditions, columnOfStep(len(has))+" IS NULL")
-		}
-		has = append(has, c.Name)
-		steps = append(steps, g.step(k+1, has, computed, fmt.Sprintf("(SELECT %s FROM mergesafe_%d WHERE mergesafe_n = 1) AS p ON TRUE", strings.Join(before, ", "), k)))
+		return fmt.Sprintf("(SELECT %s FROM mergesafe_%d WHERE mergesafe_n = 1) AS p ON TRUE", strings.Join(names, ", "), len(steps)-1)
 	}
-	return wrong(steps, conditions)
+	var fails []string
+	for _, c := range g.columns[:columns] {
+		if !c.Nullable {
+			fails = append(fails, "p."+q(c.Name)+" IS NULL")
+		}
+		from, computed := before(), append(values(), "("+c.Generated+")")
+		has = append(has, c.Name)
+		steps = append(steps, g.step(len(steps), has, computed, from))
+	}
+	for _, c := range g.conditions[:parts-columns] {
+		fails = append(fails, "NOT ("+c.Text+")")
+	}
+	// They are computed in a step too: a value that cannot be converted is an error there, as where rows are stored.
+	failed := "COALESCE(" + strings.Join(append(fails, "FALSE"), " OR ") + ", 0)"
+	steps = append(steps, fmt.Sprintf("mergesafe_%[1]d (mergesafe_n, mergesafe_failed) AS (SELECT 0, 0 UNION ALL SELECT 1, %[2]s FROM mergesafe_%[1]d JOIN %[3]s AND mergesafe_%[1]d.mergesafe_n = 0)",
+		len(steps), failed, before()))
+	return wrong(steps, []string{"mergesafe_failed"})
 }
 
 // ofTable is the query for the rows of the table that meet a condition: how many have another value in one of the first
@@ -183,7 +207,7 @@ func (g *Generated) ofTable(condition string, columns int) string {
 }
 
 // search finds the first of n rows that is bent, by halves. query is about some of them, and the first of the generated
-// columns, so many.
+// columns and conditions, so many.
 func (g *Generated) search(ctx context.Context, on *Connection, first, n int, query func(first, n, columns int) (query string, args []any)) (*Bent, error) {
 	ask := func(columns int) (wrong bool, why, err error) {
 		text, args := query(first, n, columns)
@@ -193,7 +217,8 @@ func (g *Generated) search(ctx context.Context, on *Connection, first, n int, qu
 		}
 		return rows > 0, nil, err
 	}
-	wrong, why, err := ask(len(g.columns))
+	parts := len(g.columns) + len(g.conditions)
+	wrong, why, err := ask(parts)
 	if !wrong || err != nil {
 		return nil, err
 	}
@@ -209,15 +234,21 @@ func (g *Generated) search(ctx context.Context, on *Connection, first, n int, qu
 		if wrong, why, err = ask(k); err != nil {
 			return nil, err
 		}
-		if wrong || k == len(g.columns) {
-			return &Bent{At: first, Row: "a row", column: g.columns[k-1], table: g.l.Table, why: why}, nil
+		if wrong || k == parts {
+			bent := &Bent{At: first, Row: "a row", table: g.l.Table, why: why}
+			if k <= len(g.columns) {
+				bent.column = g.columns[k-1]
+			} else {
+				bent.condition = g.conditions[k-1-len(g.columns)]
+			}
+			return bent, nil
 		}
 	}
 }
 
-// BentAmong finds one among rows that are to be written whose generated columns a strict server does not compute; nil if there
-// is none. on is a connection to a database with the table.
-func (g *Generated) BentAmong(ctx context.Context, on *Connection, rows [][]any) (*Bent, error) {
+// among finds one among rows that are to be written that a strict server does not store; nil if there is none. on is a
+// connection to a database with the table.
+func (g *Generated) among(ctx context.Context, on *Connection, rows [][]any) (*Bent, error) {
 	if err := on.Connect(ctx); err != nil {
 		return nil, err
 	}
@@ -229,7 +260,7 @@ func (g *Generated) BentAmong(ctx context.Context, on *Connection, rows [][]any)
 			}
 			n++
 		}
-		if bent, err := g.bentAmong(ctx, on, rows[first:first+n]); bent != nil || err != nil {
+		if bent, err := g.someOf(ctx, on, rows[first:first+n]); bent != nil || err != nil {
 			if bent != nil {
 				bent.At += first
 			}
@@ -240,7 +271,7 @@ func (g *Generated) BentAmong(ctx context.Context, on *Connection, rows [][]any)
 	return nil, nil
 }
 
-func (g *Generated) bentAmong(ctx context.Context, on *Connection, rows [][]any) (*Bent, error) {
+func (g *Generated) someOf(ctx context.Context, on *Connection, rows [][]any) (*Bent, error) {
 	binary := g.l.columnsOf(bytesKinds...)
 	rows, _ = g.l.asNumbers(rows)
 	bent, err := g.search(ctx, on, 0, len(rows), func(first, n, columns int) (string, []any) {

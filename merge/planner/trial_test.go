@@ -1,0 +1,161 @@
+package planner_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"mergesafe/internal/servertest"
+	"mergesafe/merge/plan"
+	"mergesafe/merge/planner"
+	"mergesafe/merge/rules"
+	"mergesafe/merge/verdict"
+	"mergesafe/merge/world"
+	"mergesafe/merge/worldtest"
+)
+
+// changingGames are merges that write other values than they read, one for each way. Each has a table of which further
+// columns and constraints are given.
+var changingGames = map[string]func(t *testing.T, e worldtest.Engine, further string) ([]world.Database, planner.PlanOptions){
+	"raised": func(t *testing.T, e worldtest.Engine, further string) ([]world.Database, planner.PlanOptions) {
+		all, opts := worldtest.CountingGame(t, e)
+		for _, d := range all {
+			worldtest.Exec(t, d, "DROP TABLE seq", "CREATE TABLE seq (name VARCHAR(9) NOT NULL PRIMARY KEY, v INTEGER NOT NULL"+further+")",
+				"INSERT INTO seq (name, v) VALUES ('item', 32), ('other', 33)")
+		}
+		opts.Check.Rekey.Counters = []rules.CounterRow{{At: "seq.v", Space: "items.id", When: &rules.When{Column: "name", Is: []string{"item"}}, Others: rules.OthersPlain}}
+		if strings.Contains(further, "g BIGINT") {
+			opts.Check.Rules[0].Plain = append(opts.Check.Rules[0].Plain, "seq.g")
+		}
+		if strings.Contains(further, "h BIGINT") {
+			opts.Check.Rules[0].Plain = append(opts.Check.Rules[0].Plain, "seq.h")
+		}
+		return all, opts
+	},
+	"cleared": func(t *testing.T, e worldtest.Engine, further string) ([]world.Database, planner.PlanOptions) {
+		all := worldtest.KeyWorlds(t, e, 2, "CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO auction VALUES (5), (6)",
+			"CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, v INTEGER NOT NULL"+further+")", "INSERT INTO mail (id, v) VALUES (1 + 2 * %d, 5 + 2 * %d), (2 + 2 * %d, 6 + 2 * %d)")
+		return all, worldtest.KeyOptions(func(o *rules.Options, d *rules.Declarations) {
+			o.Tables = []rules.TablePolicy{{Tables: []string{"auction"}, Policy: rules.PolicySkip}}
+			o.Rekey.Spaces = append(o.Rekey.Spaces, rules.Space{Keys: []string{"mail.id"}})
+			d.References = append(d.References, rules.DeclaredReference{At: []string{"mail.v"}, To: []string{"auction.id"}, None: []string{"0"}, Gone: rules.GoneNone})
+		})
+	},
+	"cleared in bits": func(t *testing.T, e worldtest.Engine, further string) ([]world.Database, planner.PlanOptions) {
+		all := worldtest.KeyWorlds(t, e, 2, append(worldtest.Leavers, "CREATE TABLE gear (id INTEGER NOT NULL PRIMARY KEY, v BIGINT NOT NULL"+further+")", "INSERT INTO gear (id, v) VALUES (1, 4294967303), (2, 8589934599)")...)
+		return all, leavingIn("gear.v", "bits 32..63")
+	},
+	"cleared in words": func(t *testing.T, e worldtest.Engine, further string) ([]world.Database, planner.PlanOptions) {
+		all := worldtest.KeyWorlds(t, e, 2, append(worldtest.Leavers, "CREATE TABLE gear (id INTEGER NOT NULL PRIMARY KEY, v INTEGER NOT NULL, w INTEGER NOT NULL"+further+")", "INSERT INTO gear (id, v, w) VALUES (1, 1, 0), (2, 2, 0)")...)
+		return all, leavingIn("gear.v", "words [v, w]")
+	},
+	"set": func(t *testing.T, e worldtest.Engine, further string) (all []world.Database, opts planner.PlanOptions) {
+		for i := range 2 {
+			d := e.Fresh(t, fmt.Sprint("w", i))
+			worldtest.Exec(t, d, "CREATE TABLE chars (guid INTEGER NOT NULL PRIMARY KEY, name VARCHAR(12) NOT NULL, v INTEGER NOT NULL, seen INTEGER, asked VARCHAR(9) NOT NULL"+further+")",
+				fmt.Sprintf("INSERT INTO chars (guid, name, v, seen, asked) VALUES (1, 'Ann', 1%d, 10, '60'), (2, 'Bob', 2%[1]d, 10, '60'), (3, 'Cat%[1]d', 3%[1]d, 1, '60')", i))
+			all = append(all, d)
+		}
+		opts = worldtest.Flagging("v", "| 64", "asked", "100")
+		opts.Check.Rules[0].Plain = []string{"chars.v", "chars.asked", "chars.seen", "chars.name"}
+		return all, opts
+	},
+	"combined": func(t *testing.T, e worldtest.Engine, further string) (all []world.Database, opts planner.PlanOptions) {
+		for i := range 2 {
+			d := e.Fresh(t, fmt.Sprint("w", i))
+			worldtest.Exec(t, d, "CREATE TABLE purse (id INTEGER NOT NULL PRIMARY KEY, v INTEGER NOT NULL, asked VARCHAR(9) NOT NULL"+further+")",
+				fmt.Sprintf("INSERT INTO purse (id, v, asked) VALUES (1, 30, '%d'), (2, 1, '4')", i+1))
+			all = append(all, d)
+		}
+		return all, planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing, Tables: []rules.TablePolicy{
+			{Tables: []string{"purse"}, Policy: rules.PolicyCombine, Columns: map[string]string{"v": "sum", "asked": "append 9"}}}}}
+	},
+	"moved": func(t *testing.T, e worldtest.Engine, further string) ([]world.Database, planner.PlanOptions) {
+		all := worldtest.KeyWorlds(t, e, 2, "CREATE TABLE pets (v INTEGER NOT NULL PRIMARY KEY"+further+")", "INSERT INTO pets (v) VALUES (1), (2)")
+		return all, worldtest.KeyOptions(func(o *rules.Options, d *rules.Declarations) {
+			o.Rekey.Spaces = append(o.Rekey.Spaces, rules.Space{Keys: []string{"pets.v"}})
+		})
+	},
+}
+
+// leavingIn are rules by which heroes stay behind that cells of a column name.
+func leavingIn(at, format string) planner.PlanOptions {
+	return worldtest.LeaveOptions(func(o *rules.Options, d *rules.Declarations) {
+		o.Allow = []string{verdict.CodeRefusedCheck} // of keys in cells
+		o.Leave = append(o.Leave, rules.Leave{Table: "hero", Where: "level < 20"})
+		o.Rekey.Spaces = append(o.Rekey.Spaces, rules.Space{Keys: []string{"gear.id"}})
+		d.References = append(d.References, rules.DeclaredReference{At: []string{at}, To: []string{"hero.guid"}, Format: format, None: []string{"0"}, Gone: rules.GoneNone})
+	})
+}
+
+// A value that the merge makes, in whatever way, and that the new database would refuse, refuses the plan: by a CHECK,
+// a generated column that is never NULL, or a UNIQUE index. One that it takes is merged.
+func TestNewValuesAreTried(t *testing.T) {
+	for name, game := range changingGames {
+		least, most := 1, 63 // what the table takes before, and not after
+		switch name {
+		case "cleared in bits":
+			least, most = 1<<32, 1<<40
+		case "combined":
+			most = 31
+		}
+		within := fmt.Sprintf("BETWEEN %d AND %d", least, most)
+		made := ", g BIGINT AS (CASE WHEN v " + within + " THEN v END) STORED"
+		for _, tt := range []struct{ what, further, of, kept string }{ // kept is where; of is the only game
+			{"kept", ", CHECK (v > -5 AND v < 1000000000000000)", "", "sqlite mariadb mysql"},
+			{"a made column, kept", made, "", "sqlite mariadb mysql"},
+			{"a CHECK", ", CONSTRAINT small CHECK (v " + within + ")", "", ""},
+			{"a CHECK of a made column", ", g BIGINT AS (v + 1) STORED, h BIGINT AS (g - 1) STORED, CONSTRAINT small CHECK (h " + within + ")", "", ""},
+			{"a made column, never NULL", made + " NOT NULL", "", ""},
+			{"a UNIQUE", ", UNIQUE (v)", "", map[bool]string{true: "sqlite mariadb mysql"}[name == "moved"]},
+			{"a UNIQUE of a made column", ", g BIGINT AS (CASE WHEN v " + within + " THEN v ELSE 7 END) STORED, UNIQUE (g)", "", ""},
+			// SQLite gives the other one the type of the column.
+			{"a text and a number", ", CHECK (asked > 50)", "set", "mariadb mysql"},
+			{"a text and a number, kept", ", CHECK (asked > 0)", "set", "sqlite mariadb mysql"},
+			{"texts and a number", ", CHECK (asked < 9)", "combined", "sqlite"},
+			{"a listed text, kept", ", e ENUM('a', 'B') NOT NULL DEFAULT 'B', CHECK (e = 'B' AND v > 0)", "set", "sqlite mariadb mysql"},
+			{"a listed text", ", e ENUM('a', 'B') NOT NULL DEFAULT 'B', CHECK (e = 'a' OR v < 64)", "set", ""},
+			{"a number and a text", ", CHECK (v < '900')", "moved", ""},
+			{"a number and a text, kept", ", CHECK (v < '8589934600')", "moved", "sqlite mariadb mysql"},
+		} {
+			if tt.of != "" && tt.of != name {
+				continue
+			}
+			t.Run(strings.ReplaceAll(name+"/"+tt.what, " ", "_"), func(t *testing.T) {
+				worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
+					on := t.Name()[strings.LastIndex(t.Name(), "/")+1:]
+					if on == servertest.MariaDB && strings.HasSuffix(tt.further, "NOT NULL") {
+						t.Skip("it has no generated columns that are NOT NULL")
+					}
+					further := tt.further
+					if on == "sqlite" {
+						further = strings.Replace(further, "ENUM('a', 'B')", "TEXT", 1)
+					}
+					all, opts := game(t, e, further)
+					into := e.Fresh(t, "new")
+					p, err := planner.NewPlan(t.Context(), into, all, opts)
+					unique := strings.Contains(tt.what, "UNIQUE")
+					switch {
+					case strings.Contains(tt.kept, on):
+						if err != nil || len(p.Refusals) > 0 {
+							t.Fatal(p, err)
+						}
+						worldtest.MustApply(t, p, into, all)
+						if proof := worldtest.Verified(t, p, into, all); proof.Verdict == verdict.Fail {
+							t.Errorf("%+v", proof)
+						}
+					case err != nil: // the rules cannot be so
+						if !unique || !strings.Contains(err.Error(), "unique") && !strings.Contains(err.Error(), " a key") {
+							t.Error(err)
+						}
+					case !slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool {
+						return r.Place == plan.PlaceValues || unique && r.Code == verdict.CodeUniqueCollision || name == "moved" && r.Code == verdict.CodeRefusedCheck
+					}):
+						t.Errorf("refused for %v", p.Refusals)
+					}
+				})
+			})
+		}
+	}
+}
