@@ -207,6 +207,9 @@ func (l *life) write(at string, statements ...string) {
 			l.said("%s: %v", s, err)
 		}
 	}
+	for _, m := range l.merges { // which apply cannot complete any more
+		m.odd = m.odd || l.config[m.into] == at && l.state(m, l.look()) == copying
+	}
 }
 
 var changesOfRows = []string{
@@ -228,9 +231,6 @@ func (l *life) changeRows(at string, n int) {
 	s := changesOfRows[n%len(changesOfRows)]
 	l.said("on %s: %s", at, s)
 	l.write(at, s)
-	for _, m := range l.merges { // which apply cannot complete any more
-		m.odd = m.odd || l.config[m.into] == at && l.state(m, l.look()) == copying
-	}
 }
 
 var alterations = []string{
