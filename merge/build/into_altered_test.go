@@ -10,6 +10,8 @@ import (
 	"mergesafe/merge/job"
 	"mergesafe/merge/planner"
 	"mergesafe/merge/prove"
+	"mergesafe/merge/record"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 	"mergesafe/merge/world"
 	"mergesafe/merge/worldtest"
@@ -185,5 +187,38 @@ func TestUndoAltered(t *testing.T) {
 			t.Errorf("%+v, %v", undone, err)
 		}
 		worldtest.Asked(t, into, "SELECT COUNT(*) FROM my", "0")
+	})
+}
+
+// Undo with -force gets rid of a merge whatever others made of its tables and counters. What is theirs stays.
+func TestUndoForcedAnyway(t *testing.T) {
+	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
+		all := worldtest.KeyWorlds(t, e, 2, "CREATE TABLE counted (id INTEGER PRIMARY KEY)", "INSERT INTO counted VALUES (%d)")
+		if e.Name == "sqlite" {
+			all = worldtest.KeyWorlds(t, e, 2, "CREATE TABLE counted (id INTEGER PRIMARY KEY AUTOINCREMENT)", "INSERT INTO counted VALUES (%d)")
+			worldtest.Exec(t, all[0], "UPDATE sqlite_sequence SET seq = NULL")
+			worldtest.Exec(t, all[1], "UPDATE sqlite_sequence SET seq = 'lost'")
+		}
+		opts := worldtest.KeyOptions(func(o *rules.Options, _ *rules.Declarations) {
+			o.Rekey.Spaces = append(o.Rekey.Spaces, rules.Space{Keys: []string{"counted.id"}})
+		})
+		p, into := worldtest.MergeOf(t, e, all, opts)
+		if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Pass {
+			t.Fatalf("%+v", proof)
+		}
+		odd := []string{"ALTER TABLE items RENAME TO theirs", "CREATE VIEW items AS SELECT * FROM theirs"}
+		if e.Name == "sqlite" {
+			odd = append(odd, "INSERT INTO counted VALUES (77)", "UPDATE sqlite_sequence SET seq = 'lost'")
+		}
+		worldtest.Exec(t, into, odd...)
+		if _, err := prove.Verify(t.Context(), p, into, all, job.Options{}); err != nil {
+			if _, refused := errors.AsType[*record.RefusedError](err); !refused {
+				t.Error(err)
+			}
+		}
+		undone, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: true})
+		if err != nil || len(undone.Others) != 2 {
+			t.Errorf("%+v, %v", undone, err)
+		}
 	})
 }

@@ -271,7 +271,7 @@ func bringSequences(ctx context.Context, r *job.Run) error {
 		return err
 	}
 	next := make(map[string]int64)
-	err = r.Worlds[0].Rows(ctx, "SELECT name, seq FROM "+name, false, nil, func(row []any) (bool, error) {
+	err = r.Worlds[0].Rows(ctx, "SELECT name, COALESCE(CAST(seq AS INTEGER), 0) FROM "+name, false, nil, func(row []any) (bool, error) {
 		n, err := world.IntIn(row[1], name+".seq")
 		next[world.Text(row[0])] = n
 		return true, err

@@ -332,13 +332,18 @@ const (
 // Unique is a unique index or a unique constraint.
 type Unique struct {
 	Name    string
-	Columns []string // an expression is in parentheses, if the database shows it
+	Columns []string // with [Expression] for each that is none
 
 	// Unclear says why a Scan cannot decide which rows the index takes for
 	// equal, for example "it covers only rows WHERE deleted = 0"; "" if it can. Such an
 	// index is reported as not verified.
 	Unclear string
 }
+
+const (
+	Expression = "(an expression)"                 // among the columns of an index: no column has that name
+	SomeRows   = "it covers only some of the rows" // an index that is Unclear
+)
 
 // Reference is a foreign key: the values of Columns must exist in ToColumns of ToTable,
 // unless one of them is NULL.

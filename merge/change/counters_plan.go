@@ -27,13 +27,13 @@ func planCounters(ctx context.Context, p *Planning) error {
 			chooseSequence(p, &c, refuse)
 			continue
 		}
-		if t := first.Table(c.Table); t != nil && t.KeyWith(c.Column) != nil {
+		if key := keyOfCounter(first.Table(c.Table), c.Column); key != nil {
 			rows, err := first.On.Number(ctx, "SELECT COUNT(*) FROM "+first.Dialect.Quote(c.Table), false)
 			if err != nil {
 				return err
 			}
 			if rows > 1 {
-				refuse("its column %s counts keys and is part of a key, %s, so several rows could have the same one: drop the index from the first world until the merge is done", c.Column, catalog.ColumnList(t.KeyWith(c.Column)))
+				refuse("its column %s counts keys and is part of a key, %s, so several rows could have the same one: drop the index from the first world until the merge is done", c.Column, catalog.ColumnList(key))
 				continue
 			}
 		}
@@ -60,6 +60,20 @@ func planCounters(ctx context.Context, p *Planning) error {
 		}
 	}
 	return nil
+}
+
+// keyOfCounter are the columns of a key that has a counter, or may have it in an expression or a condition that is not known.
+func keyOfCounter(t *catalog.Table, column string) []string {
+	if t == nil {
+		return nil
+	}
+	key := t.KeyWith(column)
+	for _, u := range t.Uniques {
+		if key == nil && (u.Unclear == catalog.SomeRows || slices.Contains(u.Columns, catalog.Expression)) {
+			key = u.Columns
+		}
+	}
+	return key
 }
 
 // counterRows calls f for each row of a world that is a counter: with its number, if it is one. A world without the table, or

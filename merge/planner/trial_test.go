@@ -163,3 +163,21 @@ func TestNewValuesAreTried(t *testing.T) {
 		}
 	}
 }
+
+// A counter may bring its row among those of a UNIQUE index that covers only some, of which nobody knows the condition.
+func TestCounterInUniqueOfSomeRows(t *testing.T) {
+	for _, index := range []string{"(w) WHERE v > 40", "((v > 40), name, w)"} {
+		all, opts := changingGames["raised"](t, worldtest.Engines()[0], ", w INTEGER DEFAULT 1")
+		for _, d := range all {
+			worldtest.Exec(t, d, "CREATE UNIQUE INDEX i ON seq "+index)
+		}
+		opts.Check.Rules[0].Plain = append(opts.Check.Rules[0].Plain, "seq.w")
+		opts.Check.Allow = []string{verdict.CodeUniqueCollision}
+		p, err := planner.NewPlan(t.Context(), worldtest.Engines()[0].Fresh(t, "new"), all, opts)
+		if err != nil || !slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool {
+			return r.Place == plan.PlaceValues && strings.Contains(r.Reason, "several rows could have the same one")
+		}) {
+			t.Errorf("%s: %v, %v", index, p.Refusals, err)
+		}
+	}
+}

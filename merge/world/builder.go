@@ -67,7 +67,7 @@ func (b *builder) index(table, index string, primary bool, column, unclear strin
 			t.Uniques = append(t.Uniques, catalog.Unique{Name: index})
 		}
 		u := &t.Uniques[len(t.Uniques)-1]
-		u.Columns = append(u.Columns, cmp.Or(column, "(an expression)")) // no column has that name
+		u.Columns = append(u.Columns, cmp.Or(column, catalog.Expression))
 		u.Unclear = cmp.Or(u.Unclear, unclear)
 	}
 }

@@ -122,8 +122,20 @@ func (s *Schema) Drop(ctx context.Context, from *Connection, more, last []string
 	if err != nil {
 		return nil, err
 	}
+	query := "SELECT name FROM sqlite_schema WHERE type = 'view'"
+	if from.Dialect().MySQL() {
+		query = "SELECT TABLE_NAME FROM information_schema.VIEWS WHERE TABLE_SCHEMA = DATABASE()"
+	}
+	views, err := from.Texts(ctx, query)
+	if err != nil {
+		return nil, err
+	}
 	var statements []string
 	drop := func(kind, name string) {
+		is := slices.ContainsFunc(views, func(view string) bool { return strings.EqualFold(view, name) })
+		if kind == "TABLE" && is || kind == "VIEW" && !is {
+			return // it is not there, or others made something else of its name
+		}
 		statements = append(statements, "DROP "+kind+" IF EXISTS "+from.Dialect().Quote(name))
 	}
 	words := map[Kind]string{Event: "EVENT", View: "VIEW", Procedure: "PROCEDURE", Function: "FUNCTION",
@@ -179,7 +191,7 @@ func Counter(ctx context.Context, on *Connection, table string) (next uint64, er
 	if err != nil || there == 0 {
 		return 0, err
 	}
-	last, err := on.Texts(ctx, "SELECT CAST(seq AS TEXT) FROM sqlite_sequence WHERE name = ?", table)
+	last, err := on.Texts(ctx, "SELECT CAST(COALESCE(CAST(seq AS INTEGER), 0) AS TEXT) FROM sqlite_sequence WHERE name = ?", table)
 	if err != nil || len(last) == 0 {
 		return 0, err
 	}

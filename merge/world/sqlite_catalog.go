@@ -39,9 +39,9 @@ const (
 		FROM pragma_table_list AS t JOIN pragma_foreign_key_list(t.name) AS f
 		WHERE t.schema = 'main' AND t.type = 'table' ORDER BY t.name, f.id, f.seq`
 
-	// The table is there once there was a table with AUTOINCREMENT.
+	// The table is there once there was a table with AUTOINCREMENT. SQLite counts from a text or NULL as from 0.
 	sqliteCounters = `SELECT COUNT(*) FROM sqlite_schema WHERE name = 'sqlite_sequence'`
-	sqliteCounter  = `SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = ?`
+	sqliteCounter  = `SELECT COALESCE(MAX(CAST(seq AS INTEGER)), 0) FROM sqlite_sequence WHERE name = ?`
 )
 
 func (d sqliteDialect) describe(ctx context.Context, conn *sql.Conn) (*schema, error) {
@@ -200,7 +200,7 @@ func (d sqliteDialect) readIndexes(ctx context.Context, conn *sql.Conn, b *build
 		c := t.byName[name]
 		switch {
 		case partial:
-			unclear = "it covers only some of the rows"
+			unclear = catalog.SomeRows
 		case c == nil:
 			unclear = "it covers an expression"
 		case c.kind == text && !strings.EqualFold(c.Collation, collation):
