@@ -146,3 +146,21 @@ func TestOddLeavers(t *testing.T) {
 		}
 	}
 }
+
+// A key of another type than the merge made is refused as what it is: the rules of the check could not be about it.
+func TestKeyOfAnotherType(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := worldtest.KeyWorlds(t, e, 2)
+		p, into := worldtest.MergeOf(t, e, all, worldtest.KeyOptions(nil))
+		alter := []string{"ALTER TABLE items MODIFY id VARCHAR(20) NOT NULL"}
+		if e.Name == "sqlite" {
+			alter = []string{"ALTER TABLE items RENAME TO was", "CREATE TABLE items (id TEXT NOT NULL PRIMARY KEY, owner INTEGER NOT NULL, tag VARCHAR(20) NOT NULL)",
+				"INSERT INTO items SELECT id, owner, tag FROM was", "DROP TABLE was"}
+		}
+		worldtest.Exec(t, into, alter...)
+		_, err := prove.Verify(t.Context(), p, into, all, job.Options{})
+		worldtest.RefusedBecause(t, "verify", "its column id is ", err)
+		_, err = build.Undo(t.Context(), p, into, all, build.UndoOptions{})
+		worldtest.RefusedBecause(t, "undo", "items", err)
+	})
+}

@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,9 +96,11 @@ func Prove(ctx context.Context, r *job.Run) (*Proof, error) {
 
 func verify(ctx context.Context, proving *change.Proving) error {
 	r, proof := proving.Run, proving.Proof
-	var hidden [2][]plan.Refusal // in the first world, and in the new database
+	var model *world.World       // the catalogue of the first world
+	var hidden [2][]plan.Refusal // there, and in the new database
 	err := r.Unaltered(ctx, "verify", func(i int, s *world.World) (err error) {
 		if i == 0 {
+			model = s
 			hidden[0], err = hiddenIn(ctx, s)
 		}
 		return err
@@ -105,10 +108,13 @@ func verify(ctx context.Context, proving *change.Proving) error {
 	if err != nil {
 		return err
 	}
-	if err := r.Learn(ctx); err != nil {
-		return err
-	}
-	if err := sameColumns(r); err != nil {
+	var refused error
+	err = r.LookAt(ctx, func(s *world.World) error {
+		r.Know(s)
+		refused = sameColumns(r, model, s)
+		return nil
+	})
+	if err = cmp.Or(err, refused); err != nil {
 		return err
 	}
 	found, err := readWorlds(ctx, r)
@@ -170,12 +176,19 @@ func verify(ctx context.Context, proving *change.Proving) error {
 	return nil
 }
 
-// sameColumns returns a [*record.RefusedError] if a table of the new database that the merge filled was altered.
-func sameColumns(r *job.Run) error {
+// sameColumns returns a [*record.RefusedError] if a table of the new database that the merge filled was altered so that its
+// rows cannot be read as those of the first world, model, are.
+func sameColumns(r *job.Run, model, made *world.World) error {
 	refused := &record.RefusedError{Doing: "verify"}
 	for i := range r.Plan.Tables {
 		t := &r.Plan.Tables[i]
-		if what := altered(r, t); what != "" {
+		what := altered(r, t)
+		for _, name := range t.Columns {
+			if was, is := model.Table(t.Name).Column(name), made.Table(t.Name); what == "" && was.Kind != is.Column(name).Kind {
+				what = fmt.Sprintf("its column %s is %s, and %s in %s", name, is.Column(name).Describe(), was.Describe(), r.Worlds[0].Name)
+			}
+		}
+		if what != "" {
 			refused.Refusals = append(refused.Refusals, plan.Refusal{Source: r.New.Name, Table: t.Name, Reason: what + ": alter it back"})
 		}
 	}
