@@ -266,17 +266,8 @@ func bringSequences(ctx context.Context, r *job.Run) error {
 	if r.New.Dialect().MySQL() {
 		return nil
 	}
-	there, err := r.Worlds[0].Number(ctx, "SELECT COUNT(*) FROM sqlite_schema WHERE name = 'sqlite_sequence'", false)
-	if err != nil || there == 0 {
-		return err
-	}
-	next := make(map[string]int64)
-	err = r.Worlds[0].Rows(ctx, "SELECT name, COALESCE(CAST(seq AS INTEGER), 0) FROM "+name, false, nil, func(row []any) (bool, error) {
-		n, err := world.IntIn(row[1], name+".seq")
-		next[world.Text(row[0])] = n
-		return true, err
-	})
-	for table, n := range next {
+	last, err := world.Sequences(ctx, r.Worlds[0])
+	for table, n := range last {
 		var changed int64
 		if err == nil {
 			changed, err = r.New.Exec(ctx, "counter", "UPDATE "+name+" SET seq = MAX(seq, ?) WHERE name = ?", false, n, table)

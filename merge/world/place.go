@@ -187,16 +187,27 @@ func Counter(ctx context.Context, on *Connection, table string) (next uint64, er
 	if on.Dialect().MySQL() {
 		return counted(ctx, on, table)
 	}
-	there, err := on.Number(ctx, "SELECT COUNT(*) FROM sqlite_schema WHERE name = 'sqlite_sequence'", false)
+	all, err := Sequences(ctx, on)
+	if last, counts := all[table]; counts {
+		next = uint64(max(last, 0)) + 1
+	}
+	return next, err
+}
+
+// Sequences are, by table, how far tables of SQLite with AUTOINCREMENT have counted. A text or NULL there counts as 0, as
+// SQLite itself has it.
+func Sequences(ctx context.Context, on *Connection) (last map[string]int64, err error) {
+	there, err := on.Number(ctx, sqliteCounters, false)
 	if err != nil || there == 0 {
-		return 0, err
+		return nil, err
 	}
-	last, err := on.Texts(ctx, "SELECT CAST(COALESCE(CAST(seq AS INTEGER), 0) AS TEXT) FROM sqlite_sequence WHERE name = ?", table)
-	if err != nil || len(last) == 0 {
-		return 0, err
-	}
-	_, err = fmt.Sscan(last[0], &next)
-	return next + 1, err
+	last = make(map[string]int64)
+	err = on.Rows(ctx, "SELECT name, COALESCE(CAST(seq AS INTEGER), 0) FROM sqlite_sequence", false, nil, func(row []any) (bool, error) {
+		n, err := IntIn(row[1], "sqlite_sequence.seq")
+		last[Text(row[0])] = n
+		return true, err
+	})
+	return last, err
 }
 
 // counted asks MySQL and MariaDB, of which the first remembers older answers.
