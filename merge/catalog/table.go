@@ -237,8 +237,11 @@ func (t *Table) MadeFrom(made, column string) bool {
 	reads := []string{made}
 	for i := 0; i < len(reads); i++ {
 		by := t.Column(reads[i])
+		if by == nil || by.Generated == "" {
+			continue
+		}
 		for _, c := range t.Columns {
-			if by != nil && !slices.Contains(reads, c.Name) && mentions(by.Generated, c.Name) {
+			if !slices.Contains(reads, c.Name) && mentions(by.Generated, c.Name) {
 				reads = append(reads, c.Name)
 			}
 		}

@@ -54,7 +54,7 @@ func newTrial(p *change.Planning, model *world.Connection, w string, t *plan.Tab
 
 // of tries what another change makes of rows.
 func (y *trial) of(ctx context.Context, change world.Changer) world.Changer {
-	if y == nil || change == nil {
+	if y == nil {
 		return change
 	}
 	return func(row []any) (bool, error) {

@@ -139,8 +139,11 @@ func measureIn(ctx context.Context, p *change.Planning, database int, changes *m
 		}
 		l := world.NewLayout(p.DBs[0].Dialect, p.DBs[0].Table(t.Name))
 		change := changes.Of(s.Name(), l)
-		tried := newTrial(p, model, s.Name(), t, l, changes)
-		if c := p.Summed[s.Name()][t.Name]; c != nil && t.Combine == nil && s.On.Withheld[t.Name] == "" && (change == nil || tried == nil) {
+		var tried *trial
+		if change != nil {
+			tried = newTrial(p, model, s.Name(), t, l, changes)
+		}
+		if c := p.Summed[s.Name()][t.Name]; c != nil && t.Combine == nil && s.On.Withheld[t.Name] == "" && tried == nil {
 			t.Worlds[database] = *c
 			progress(s.Name(), t.Name, int(c.Rows))
 		} else if err := measureTable(ctx, p, s, t, l, tried.of(ctx, change), &t.Worlds[database], progress, refuse); err != nil {
