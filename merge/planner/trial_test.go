@@ -164,7 +164,7 @@ func TestNewValuesAreTried(t *testing.T) {
 	}
 }
 
-// A counter may bring its row among those of a UNIQUE index that covers only some, of which nobody knows the condition.
+// A UNIQUE index may cover only some rows, and the plan does not know which. A counter that is raised may add its row to them.
 func TestCounterInUniqueOfSomeRows(t *testing.T) {
 	for _, index := range []string{"(w) WHERE v > 40", "((v > 40), name, w)"} {
 		all, opts := changingGames["raised"](t, worldtest.Engines()[0], ", w INTEGER DEFAULT 1")

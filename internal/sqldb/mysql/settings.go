@@ -182,7 +182,7 @@ func settle(ctx context.Context, c *watchedConn, database string, q *question) e
 	if err != nil {
 		return err
 	}
-	// What servers have otherwise, unless they are set up for this program. If this one refuses, it is told below.
+	// Nearly every server has other values of these two. Whether this one took them is seen below.
 	_, _ = c.ExecContext(ctx, "SET SESSION time_zone = '+00:00', sql_mode = '"+strictMode+"'", nil)
 	for attempt := 0; ; attempt++ {
 		has, err := readRow(ctx, c, query)
