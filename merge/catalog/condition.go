@@ -49,6 +49,7 @@ type ConditionKind string
 // The kinds of conditions.
 const (
 	ConditionCheck     ConditionKind = "check"     // a CHECK constraint
+	ConditionIndex     ConditionKind = "index"     // an expression of an index can be computed
 	ConditionPartition ConditionKind = "partition" // some partition takes the row
 	ConditionValue     ConditionKind = "value"     // a column's type has room for the value
 	ConditionSize      ConditionKind = "size"      // the server takes each of the row's values at once

@@ -41,6 +41,11 @@ func (t *building) condition(d sqldb.Dialect, c catalog.Condition, all []sqltext
 	r := conditionReader{d: d, t: t}
 	r.read(all)
 	c.Text, c.Columns, c.Unclear = r.text.String(), r.columns, cmp.Or(c.Unclear, r.unclear)
+	for _, name := range c.Columns {
+		if t.byName[name] != nil && strings.Contains(strings.ToLower(t.byName[name].Type), "zerofill") && c.Kind == catalog.ConditionCheck {
+			c.Unclear = cmp.Or(c.Unclear, name+" is ZEROFILL: as a text it has zeros in the table only")
+		}
+	}
 	t.Conditions = append(t.Conditions, c)
 }
 

@@ -13,13 +13,13 @@ import (
 
 const sqliteStrict = `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND strict`
 
-const sqliteStatements = `SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql IS NOT NULL`
+const sqliteStatements = `SELECT type, tbl_name, name, sql FROM sqlite_schema WHERE type IN ('table', 'index') AND sql IS NOT NULL`
 
-// readChecks finds the CHECK constraints in the statements that made the tables, and
-// which of these count with AUTOINCREMENT. Both are words that SQLite takes for nothing
-// else, unless they are quoted.
+// readChecks finds in the statements that made the tables and their indexes the CHECK
+// constraints, what indexes compute, and which tables count with AUTOINCREMENT. These are
+// words that SQLite takes for nothing else, unless they are quoted.
 func (d sqliteDialect) readChecks(ctx context.Context, conn *sql.Conn, b *builder) error {
-	var table, statement string
+	var kind, table, name, statement string
 	err := each(ctx, conn, sqliteStrict, func() {
 		if t := b.tables[table]; t != nil {
 			t.strict()
@@ -34,11 +34,63 @@ func (d sqliteDialect) readChecks(ctx context.Context, conn *sql.Conn, b *builde
 			return
 		}
 		all := sqltext.SQLite(statement)
+		if kind == "index" {
+			t.computes(name, all)
+			return
+		}
 		t.checks(sqldb.SQLite, all, func([]sqltext.Token) bool { return false })
 		if t.AutoIncrement != nil {
 			t.AutoIncrement.Endless = !slices.ContainsFunc(all, func(t sqltext.Token) bool { return t.Keyword("AUTOINCREMENT") })
 		}
-	}, &table, &statement)
+	}, &kind, &table, &name, &statement)
+}
+
+// computes adds that what an index computes of a row can be computed. Most expressions of SQLite have a value for every
+// row; what reads JSON has not.
+func (t *building) computes(index string, statement []sqltext.Token) {
+	on := slices.IndexFunc(statement, func(t sqltext.Token) bool { return t.Keyword("ON") })
+	inside, outer := sqltext.Definitions(statement[on:])
+	parts, part := [][]sqltext.Token{}, 0
+	for _, i := range append(outer, len(inside)) {
+		if i == len(inside) || inside[i].Text == "," {
+			parts, part = append(parts, inside[part:i]), i+1
+		}
+	}
+	rest := statement[on+3+len(inside)+1:] // ON name ( ... )
+	if !slices.ContainsFunc(append(parts, rest), mayFail) {
+		return
+	}
+	c := catalog.Condition{Kind: catalog.ConditionIndex, Name: index}
+	read := func(part []sqltext.Token) string {
+		r := conditionReader{d: sqldb.SQLite, t: t, columns: c.Columns}
+		r.read(part)
+		c.Columns = r.columns
+		return r.text.String()
+	}
+	var computed []string
+	for _, part := range parts {
+		if last := len(part) - 1; part[last].Keyword("ASC") || part[last].Keyword("DESC") {
+			part = part[:last]
+		}
+		computed = append(computed, "typeof("+read(part)+") <> ''")
+	}
+	c.Text = strings.Join(computed, " AND ")
+	if len(rest) > 0 {
+		c.Text = "CASE WHEN " + read(rest[1:]) + " THEN " + c.Text + " END"
+	}
+	t.Conditions = append(t.Conditions, c) // an index computes the same everywhere
+}
+
+// mayFail reports whether some row may have no value for an expression.
+func mayFail(expression []sqltext.Token) bool {
+	for i, t := range expression[:max(len(expression)-1, 0)] {
+		name, next := strings.ToLower(t.Text), expression[i+1].Text
+		harmless := pure[name] && name != "abs" && !strings.HasPrefix(name, "json")
+		if next == "(" && t.IsWord() && !harmless || t.Text == "-" && next == ">" {
+			return true
+		}
+	}
+	return false
 }
 
 // strict adds what the columns of a STRICT table take. A column of the same type in

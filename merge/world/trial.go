@@ -101,6 +101,17 @@ func (y *Trial) stored(ctx context.Context, rows [][]any) (*Bent, error) {
 			return nil, err
 		}
 		y.made = true
+		// What they compute of a row counts, not that it is unique: keys are compared by others.
+		indexes, err := y.on.Texts(ctx, "SELECT sql FROM main.sqlite_schema WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL", l.Table)
+		for _, index := range indexes {
+			_, index, _ = strings.Cut(index, "INDEX ")
+			if err == nil {
+				_, err = y.on.Exec(ctx, "create", "CREATE INDEX temp."+index, false)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	for i, row := range rows {
 		_, err := y.on.Exec(ctx, "insert", l.Insert(1), true, row...)
