@@ -269,6 +269,9 @@ func TestOursAreProved(t *testing.T) {
 		worldtest.Exec(t, into, "UPDATE gameid_servers SET holder = '', lease_until_ms = 0 WHERE server_id = 1")
 		fails("server 1 has no fence of this merge")
 
+		worldtest.Exec(t, into, "CREATE TRIGGER more BEFORE DELETE ON gameid_servers FOR EACH ROW "+map[bool]string{true: "BEGIN SELECT 1; END", false: "SET @a = 1"}[e.Name == "sqlite"])
+		fails("the trigger more of gameid_servers is not of the merge")
+
 		keyed := []world.Database{worldtest.ViewWorld(t, e, "s1", 1), worldtest.ViewWorld(t, e, "s2", 1, 7)}
 		all = keyed
 		p, into = worldtest.MergeOf(t, e, keyed, planner.PlanOptions{Check: rules.Options{Rekey: &rules.Rekey{Auto: true}}})

@@ -18,7 +18,7 @@ import (
 // registry lists and their gate, short numbers, and the view of the keys that moved.
 func proveOurs(ctx context.Context, p *change.Proving) error {
 	return p.Retry(ctx, "reading the registry of the new database", func(ctx context.Context) error {
-		missing, err := missingOfOurs(ctx, p)
+		missing, err := wrongOfOurs(ctx, p)
 		for _, what := range missing {
 			p.Findings = append(p.Findings, plan.Refusal{Source: p.New.Name, Reason: what})
 		}
@@ -26,7 +26,7 @@ func proveOurs(ctx context.Context, p *change.Proving) error {
 	})
 }
 
-func missingOfOurs(ctx context.Context, p *change.Proving) (missing []string, err error) {
+func wrongOfOurs(ctx context.Context, p *change.Proving) (missing []string, err error) {
 	had, err := p.Worlds[0].Texts(ctx, p.Worlds[0].Dialect().TableNames())
 	if err != nil {
 		return nil, err
@@ -42,6 +42,19 @@ func missingOfOurs(ctx context.Context, p *change.Proving) (missing []string, er
 	}
 	if len(missing) > 0 {
 		return missing, nil
+	}
+	triggers := "SELECT name, tbl_name FROM sqlite_schema WHERE type = 'trigger'"
+	if p.New.Dialect().MySQL() {
+		triggers = "SELECT TRIGGER_NAME, EVENT_OBJECT_TABLE FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE()"
+	}
+	err = p.New.Rows(ctx, triggers, false, nil, func(row []any) (bool, error) {
+		if table := world.Text(row[1]); sqldb.Ours(table) {
+			missing = append(missing, fmt.Sprintf("the trigger %s of %s is not of the merge: drop it", world.Text(row[0]), table))
+		}
+		return true, nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if slices.Contains(had, worldregistry.Table) {
 		now, err := record.Servers(ctx, p.New.Database)
