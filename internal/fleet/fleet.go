@@ -54,7 +54,7 @@ type Fleet struct {
 
 // Open is that of package store/fleet.
 //
-// Connections to MySQL are closed after each use, because thousands of game servers, each
+// A connection to a server is closed a second after its use, because thousands of game servers, each
 // with two calls a minute, may share one database.
 func Open(dsn string) (*Fleet, error) {
 	db, err := sqldb.Open(dsn, sqldb.ReadWrite)
@@ -63,7 +63,8 @@ func Open(dsn string) (*Fleet, error) {
 	}
 	f := &Fleet{db: db}
 	if !db.Dialect().Words().File {
-		db.Pool().SetMaxIdleConns(0)
+		db.Pool().SetMaxIdleConns(1)
+		db.Pool().SetConnMaxIdleTime(time.Second)
 	} else {
 		_, f.path, _ = sqldb.SplitDSN(dsn)
 	}
