@@ -11,7 +11,8 @@ import (
 // Backend is the far end of a connection, as its server knows it. The zero
 // value is that of a database without a server.
 type Backend struct {
-	ID int64
+	ID     int64
+	Packet int // how many bytes a statement may have; 0: no bound is known
 
 	dialect Dialect
 	server  string // which one, since another connection may lead to another
@@ -23,7 +24,7 @@ type Backend struct {
 func (d Dialect) BackendOf(ctx context.Context, conn *sql.Conn) (b Backend, err error) {
 	if query := d.Words().Backend; query != "" {
 		b.dialect = d
-		err = conn.QueryRowContext(ctx, query).Scan(&b.ID, &b.server)
+		err = conn.QueryRowContext(ctx, query).Scan(&b.ID, &b.server, &b.Packet)
 	}
 	return b, err
 }

@@ -134,7 +134,7 @@ func (f *flight) model(ctx context.Context) error {
 
 // same refuses another world than that of the plan.
 func (f *flight) same(ctx context.Context, d world.Database) error {
-	other, err := record.Another(ctx, f.Plan.Worlds[f.World], d)
+	_, other, err := record.Another(ctx, f.Plan.Worlds[f.World], d)
 	if other != "" {
 		f.Refuse(d.Name, "", "%s", other)
 	}

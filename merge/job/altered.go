@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"mergesafe/merge/catalog"
 	"mergesafe/merge/plan"
 	"mergesafe/merge/record"
 	"mergesafe/merge/world"
@@ -23,10 +24,14 @@ func (r *Run) Unaltered(ctx context.Context, doing string, look func(world int, 
 			if err != nil {
 				return err
 			}
-			another, err := record.Another(ctx, r.Plan.Worlds[i], c.Database)
-			if another != "" {
+			var now []catalog.Server
+			if s.Known.HasRegistry {
+				now, err = s.Servers(ctx)
+			}
+			another := r.Plan.Worlds[i].Another(now)
+			if err == nil && another != "" {
 				refused.Refusals = append(refused.Refusals, plan.Refusal{Source: c.Name, Reason: another})
-			} else if what := r.Plan.Altered(i, s, true); what != "" {
+			} else if what := r.Plan.Altered(i, s, true); err == nil && what != "" {
 				refused.Refusals = append(refused.Refusals, plan.Refusal{Source: c.Name, Reason: what + ": alter them back"})
 			}
 			if err == nil && len(refused.Refusals) == 0 && look != nil {

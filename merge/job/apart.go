@@ -13,8 +13,11 @@ import (
 )
 
 // Apart returns a [*record.RefusedError] if two of the databases are one, under two names. Whether that can be told of
-// the worlds is a matter of the plan, which may allow that it cannot.
+// the worlds is a matter of the plan, which may allow that it cannot. It is asked once: no DSN leads elsewhere while a command runs.
 func (r *Run) Apart(ctx context.Context, doing string) error {
+	if r.apart {
+		return nil
+	}
 	var all []world.Database
 	for _, c := range r.Worlds {
 		all = append(all, c.Database)
@@ -40,5 +43,6 @@ func (r *Run) Apart(ctx context.Context, doing string) error {
 	if len(refused.Refusals) > 0 {
 		return refused
 	}
+	r.apart = true
 	return nil
 }

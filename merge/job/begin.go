@@ -71,10 +71,10 @@ func (r *Run) Kept(ctx context.Context, doing string, state record.State) error 
 			"which raises the worlds' counters above the numbers used there, then plan again"}}}
 	}
 	return r.Retry(ctx, "checking the fences", func(ctx context.Context) error {
-		if err := r.SameWorlds(ctx, doing); err != nil {
-			return err
+		now, err := r.planned(ctx, doing)
+		if err == nil {
+			err = r.fenced(now)
 		}
-		err := r.Fenced(ctx)
 		if changed, is := errors.AsType[*record.ChangedError](err); is {
 			return &record.RefusedError{Doing: doing, Refusals: []plan.Refusal{{Source: changed.Database, Reason: changed.Reason +
 				": its game may have run since, so the world would exist twice", Next: plan.NextUndoPlan}}}
@@ -85,7 +85,17 @@ func (r *Run) Kept(ctx context.Context, doing string, state record.State) error 
 
 // SameWorlds refuses other worlds than the planned ones: the configuration may name them since.
 func (r *Run) SameWorlds(ctx context.Context, doing string) error {
-	return r.RefuseWorlds(doing, func(i int, d world.Database) (string, error) { return record.Another(ctx, r.Plan.Worlds[i], d) })
+	_, err := r.planned(ctx, doing)
+	return err
+}
+
+// planned is SameWorlds, and returns what their registries list.
+func (r *Run) planned(ctx context.Context, doing string) (now [][]worldregistry.Server, err error) {
+	now = make([][]worldregistry.Server, len(r.Worlds))
+	return now, r.RefuseWorlds(doing, func(i int, d world.Database) (reason string, err error) {
+		now[i], reason, err = record.Another(ctx, r.Plan.Worlds[i], d)
+		return reason, err
+	})
 }
 
 // RefuseWorlds returns a [*record.RefusedError] with the reason of each world for which there is one.
@@ -107,16 +117,22 @@ func (r *Run) RefuseWorlds(doing string, why func(i int, d world.Database) (reas
 }
 
 // Fenced makes sure that the worlds have the fences of this merge, and have not run.
-func (r *Run) Fenced(ctx context.Context) error {
+func (r *Run) Fenced(ctx context.Context) (err error) {
+	now := make([][]worldregistry.Server, len(r.Worlds))
 	for i, w := range r.Plan.Worlds {
 		if !w.Fence {
 			continue
 		}
-		now, err := record.Servers(ctx, r.Worlds[i].Database)
-		if err != nil {
+		if now[i], err = record.Servers(ctx, r.Worlds[i].Database); err != nil {
 			return fmt.Errorf("checking the fence of %q: %w", w.Name, err)
 		}
-		if reason := record.NotKept(w, now, r.Plan.ID); reason != "" {
+	}
+	return r.fenced(now)
+}
+
+func (r *Run) fenced(now [][]worldregistry.Server) error {
+	for i, w := range r.Plan.Worlds {
+		if reason := record.NotKept(w, now[i], r.Plan.ID); w.Fence && reason != "" {
 			return &record.ChangedError{Database: w.Name, Reason: reason}
 		}
 	}

@@ -38,6 +38,7 @@ type Run struct {
 	Seen    *record.SeenKeys // shared by all workers
 	Tally   *Tally           // this, too
 	counted int64            // rows of this worker's part that are in the tally
+	apart   bool             // the databases are different ones
 }
 
 // Lifted is a server whose fence was lifted.

@@ -12,6 +12,9 @@ import (
 // DefaultParallel is the default of [Options.Parallel].
 const DefaultParallel = 4
 
+// keptOpen is to how many worlds each worker keeps a connection.
+const keptOpen = 4
+
 // What workers do with the new database.
 const (
 	Writing = true
@@ -40,8 +43,10 @@ func (r *Run) InParallel(ctx context.Context, writes bool, parts []plan.Part, do
 			if err := do(ctx, w, p); err != nil {
 				return err
 			}
-			for _, c := range w.Worlds {
-				c.Drop() // or every worker would keep a connection to every world
+			for i, c := range w.Worlds {
+				if i != p.World && len(w.Worlds) > keptOpen {
+					c.Drop()
+				}
 			}
 		}
 		return nil

@@ -3,6 +3,7 @@ package prove
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"mergesafe/merge/change"
 	"mergesafe/merge/plan"
@@ -14,6 +15,9 @@ import (
 // than in its world.
 func proveGenerated(ctx context.Context, proving *change.Proving) error {
 	r := proving.Run
+	if !slices.ContainsFunc(r.Plan.Tables, func(t plan.Table) bool { return len(t.Generated) > 0 }) {
+		return nil
+	}
 	var found []plan.Refusal
 	err := r.LookAt(ctx, func(s *world.World) error {
 		found = nil

@@ -81,20 +81,19 @@ func ChangedServers(w plan.World, now []worldregistry.Server) string {
 	return ""
 }
 
-// Another is [plan.World.Another] of a registry.
-func Another(ctx context.Context, w plan.World, d world.Database) (string, error) {
+// Another is [plan.World.Another] of a registry; now is what that lists.
+func Another(ctx context.Context, w plan.World, d world.Database) (now []worldregistry.Server, reason string, err error) {
 	if len(w.Servers) == 0 {
-		return "", nil
+		return nil, "", nil
 	}
-	now, err := Servers(ctx, d)
-	if err != nil {
-		return "", fmt.Errorf("database %q: %w", w.Name, err)
+	if now, err = Servers(ctx, d); err != nil {
+		return nil, "", fmt.Errorf("database %q: %w", w.Name, err)
 	}
 	var all []catalog.Server
 	for _, s := range now {
 		all = append(all, catalog.Server{Server: s.ID, World: s.World, Own: s.Role == worldregistry.RoleOwn})
 	}
-	return w.Another(all), nil
+	return now, w.Another(all), nil
 }
 
 // InNew is the first world as the registry of the new database has it: in its next generation.

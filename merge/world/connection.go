@@ -158,11 +158,7 @@ func (c *Connection) prepareSession(ctx context.Context) error {
 	if c.backend, err = d.BackendOf(ctx, c.conn); err != nil {
 		return err
 	}
-	var most int
-	if err := c.conn.QueryRowContext(ctx, "SELECT @@max_allowed_packet").Scan(&most); err != nil {
-		return err
-	}
-	c.Packet = min(most/2, 1<<20)
+	c.Packet = min(c.backend.Packet/2, 1<<20)
 	return nil
 }
 

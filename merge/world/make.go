@@ -108,17 +108,42 @@ func (s *Schema) EnableEvents(ctx context.Context, to *Connection) error {
 	})
 }
 
-// makeSettings are best for making objects. A server may not know them all, or not let this account change them.
-var makeSettings = []string{
-	"foreign_key_checks = 0",
-	"alter_algorithm = 'DEFAULT'",            // MariaDB: INSTANT makes no index
-	"explicit_defaults_for_timestamp = 1",    // or a TIMESTAMP would get a default
-	"innodb_strict_mode = 0",                 // options without an effect are kept
-	"sql_generate_invisible_primary_key = 0", // MySQL
-	"restrict_fk_on_non_standard_key = 0",    // MySQL
-	"sql_require_primary_key = 0",            // MySQL
-	"innodb_compression_default = 0",         // MariaDB: no option that the world's table lacks
-	MakingMode,
+// makeSettings are best for making objects, with the comment that only servers read that know them. A server may
+// read it in its own way, and not let this account change them.
+var makeSettings = []struct{ comment, setting string }{
+	{"", "foreign_key_checks = 0"},
+	{"", "innodb_strict_mode = 0"},                       // options without an effect are kept
+	{"M!100307", "alter_algorithm = 'DEFAULT'"},          // INSTANT makes no index
+	{"M!100101", "innodb_compression_default = 0"},       // no option that the world's table lacks
+	{"!50700", "explicit_defaults_for_timestamp = 1"},    // or a TIMESTAMP would get a default
+	{"M!100804", "explicit_defaults_for_timestamp = 1"},  // the same
+	{"!80013", "sql_require_primary_key = 0"},            // MySQL
+	{"!80030", "sql_generate_invisible_primary_key = 0"}, // MySQL
+	{"!80400", "restrict_fk_on_non_standard_key = 0"},    // MySQL
+	{"", MakingMode},
+}
+
+// prepare gives a session these settings: by one statement or, if a server refuses that, one by one.
+func (m *maker) prepare() error {
+	var all []string
+	for _, s := range makeSettings {
+		if s.comment != "" {
+			all = append(all, "/*"+s.comment+" "+s.setting+", */")
+		} else {
+			all = append(all, s.setting+",")
+		}
+	}
+	_, err := m.to.Exec(m.ctx, "session", "SET SESSION "+strings.TrimSuffix(strings.Join(all, " "), ","), false)
+	refused := func() bool { return sqldb.Says(err, sqldb.Refused) || sqldb.IsDenied(err) }
+	if !refused() {
+		return err
+	}
+	for _, s := range makeSettings {
+		if _, err = m.to.Exec(m.ctx, "session", "SET SESSION "+s.setting, false); err != nil && !refused() {
+			return err
+		}
+	}
+	return nil
 }
 
 // maker makes objects in one session. When it ends, so do its lock and its settings.
@@ -138,13 +163,8 @@ func (s *Schema) stage(ctx context.Context, to *Connection, table string, f func
 	if s.Engine != sqlite {
 		defer to.Drop()
 		err = lock(ctx, to, table)
-		for _, setting := range makeSettings {
-			if err == nil {
-				_, err = to.Exec(ctx, "session", "SET SESSION "+setting, false)
-			}
-			if sqldb.Says(err, sqldb.Refused) || sqldb.IsDenied(err) {
-				err = nil
-			}
+		if err == nil {
+			err = m.prepare()
 		}
 	}
 	if err == nil {

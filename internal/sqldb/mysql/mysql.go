@@ -61,7 +61,7 @@ var words = sqldb.Words{
 	Engine:     "InnoDB",
 	MendEngine: "ENGINE=InnoDB",
 
-	Backend: "SELECT CONNECTION_ID(), " + thisServer,
+	Backend: "SELECT CONNECTION_ID(), " + thisServer + ", @@max_allowed_packet",
 	Server:  "SELECT " + thisServer,
 	Kill:    "KILL %d",
 

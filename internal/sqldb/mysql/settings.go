@@ -298,6 +298,8 @@ func fights(dsn string, params map[string]string, readOnly bool) error {
 // wish is a setting of a merge's connection that some servers know, with the comment that only these read.
 type wish struct{ comment, setting string }
 
+func (w wish) inComment() string { return " /*" + w.comment + " , " + w.setting + " */" }
+
 var wishes = []wish{
 	{"M!100101", "max_statement_time = 0"},
 	{"M!100300", "idle_transaction_timeout = 0"},
@@ -310,6 +312,10 @@ var wishes = []wish{
 	{"!80030", "show_gipk_in_create_table_and_information_schema = 1"},
 }
 
+// ownEngine has a table of MariaDB have the engine that it names. An account that may not set it can still read and
+// write rows.
+var ownEngine = wish{"M!100101", "enforce_storage_engine = NULL"}
+
 // Prepare has a connection read or write rows for a merge: see [sqldb.Dialect.Prepare].
 func (engine) Prepare(ctx context.Context, conn *sql.Conn, p sqldb.Purpose) error {
 	if p == sqldb.WriteRows || p == sqldb.WriteUnchecked { // a batch needs no more, and takes fewer locks
@@ -320,27 +326,25 @@ func (engine) Prepare(ctx context.Context, conn *sql.Conn, p sqldb.Purpose) erro
 	needed := settings(p)
 	all := needed
 	for _, w := range wishes {
-		all += " /*" + w.comment + " , " + w.setting + " */"
+		all += w.inComment()
 	}
-	_, err := conn.ExecContext(ctx, all)
-	if sqldb.Says(err, sqldb.UnknownVariable) { // the server reads comments in its own way: each by itself
-		_, err = conn.ExecContext(ctx, needed)
-		for _, w := range wishes {
-			if err == nil {
-				_, err = conn.ExecContext(ctx, "SET SESSION "+w.setting)
-			}
-			if sqldb.Says(err, sqldb.UnknownVariable) {
-				err = nil
-			}
-		}
+	_, err := conn.ExecContext(ctx, all+ownEngine.inComment())
+	if sqldb.IsDenied(err) {
+		_, err = conn.ExecContext(ctx, all)
 	}
-	if err != nil {
+	if !sqldb.Says(err, sqldb.UnknownVariable) {
 		return err
 	}
-	// MariaDB: a table has the engine that it names. An account that may not set it can still read and write rows.
-	_, err = conn.ExecContext(ctx, "SET SESSION enforce_storage_engine = NULL")
-	if sqldb.Says(err, sqldb.UnknownVariable) || sqldb.IsDenied(err) {
-		return nil
+	// The server reads comments in its own way: each by itself.
+	_, err = conn.ExecContext(ctx, needed)
+	for _, w := range slices.Concat(wishes, []wish{ownEngine}) {
+		if err != nil {
+			return err
+		}
+		_, err = conn.ExecContext(ctx, "SET SESSION "+w.setting)
+		if sqldb.Says(err, sqldb.UnknownVariable) || w == ownEngine && sqldb.IsDenied(err) {
+			err = nil
+		}
 	}
 	return err
 }

@@ -61,7 +61,7 @@ var words = sqldb.Words{
 		SELECT n.nspname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 		WHERE c.oid = to_regclass(quote_ident(?)) AND n.nspname <> current_schema()`,
 
-	Backend: "SELECT pg_backend_pid(), " + thisServer,
+	Backend: "SELECT pg_backend_pid(), " + thisServer + ", 0",
 	Server:  "SELECT " + thisServer,
 	Kill:    "SELECT pg_cancel_backend(%d)",
 }
