@@ -22,6 +22,7 @@ help: ## print this list
 test prove: export GOFLAGS = $(shell $(GO) env GOFLAGS) -trimpath
 test prove: export CGO_ENABLED = 1
 test prove: export GOGC = 400
+test prove: export GORACE = atexit_sleep_ms=0
 test prove: export TMPDIR = $(shell .ci/temporary)
 
 test: check needs ## all tests, on SQLite, MariaDB, MySQL and PostgreSQL (minutes)

@@ -12,6 +12,7 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/gameid/gameidtest"
+	"mergesafe/internal/servertest"
 )
 
 // What becomes of the IDs if the registry forgets: a backup was restored, a
@@ -217,7 +218,7 @@ func TestCrashesAtFullSpeed(t *testing.T) {
 		r, clock := newRegistry(), gameid.SystemClock()
 		old := gameid.Record{}
 		var all []issued
-		for i := range 400 {
+		for i := range servertest.Scale(100, 400) {
 			n := open(t, r.bounded(t, clock, window), gameid.Options{Window: window})
 			all = append(all, burn(t, n))
 			if s := n.Stats(); s.Ahead > window || time.Until(s.Mark) > window {
@@ -269,7 +270,7 @@ func TestSmallAdjustmentsDoNotCreep(t *testing.T) {
 // A clock that is minutes back after a restart costs no time: reservations go
 // on above the mark in small steps.
 func TestClockBackAcrossRestart(t *testing.T) {
-	const window, step, steps = time.Second, 64 * time.Millisecond, 6
+	const window, step, steps = time.Second, 64 * time.Millisecond, 3
 	for _, ending := range []string{"crash", "close"} {
 		t.Run(ending, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -497,7 +498,7 @@ func (c *countingClock) Elapsed() time.Duration {
 // that is promoted, and both processes reach it. All clocks are right, and one registry at a time takes claims.
 func TestFailoverAfterTakeover(t *testing.T) {
 	for _, lag := range []time.Duration{12 * time.Second, time.Second, 100 * time.Millisecond} {
-		for _, burst := range []int{1, 200} { // IDs in 5 ms
+		for _, burst := range []int{1, servertest.Scale(40, 200)} { // IDs in 5 ms
 			t.Run(fmt.Sprint(lag, " ", burst), func(t *testing.T) {
 				bubble(t, func(t *testing.T) {
 					primary := newRegistry()

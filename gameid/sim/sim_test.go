@@ -17,7 +17,7 @@ import (
 
 var (
 	flagMutant = flag.Int("sim.mutations", servertest.Scale(1, 0), "try this many mutations, chosen by chance; 0: all")
-	flagSeeds  = flag.Int("sim.seeds", servertest.Scale(100, 10_000), "simulate this many worlds")
+	flagSeeds  = flag.Int("sim.seeds", servertest.Scale(40, 10_000), "simulate this many worlds")
 	flagFirst  = flag.Uint64("sim.first", 1, "the seed of the first one")
 	flagCoarse = flag.Bool("sim.coarse", false, "nodes do not read their clock for every ID, whose times may be a little before it")
 	flagSeed   = flag.Uint64("sim.seed", 0, "simulate only the world of this seed, and tell all that happens in it")

@@ -20,7 +20,7 @@ var long = flag.Bool("torture.long", servertest.Scale(0, 1) == 1, "let every req
 func TestEveryReadFailsOnce(t *testing.T) {
 	servertest.NotShort(t)
 	t.Parallel()
-	onEach(t, []int{3, 3}, func(t *testing.T, p *place) {
+	failing := func(t *testing.T, p *place) {
 		b := p.book("undo = true\nretries = 0", "w1 w2")
 		t.Run("plan", func(t *testing.T) { p.failEach(t, b, "w1 planned", Plan, Undo) })
 		planned(t, b, p.options())
@@ -36,6 +36,11 @@ func TestEveryReadFailsOnce(t *testing.T) {
 		if after := []string{p.content("w1"), p.content("w2")}; strings.Join(after, "") != strings.Join(before, "") {
 			t.Errorf("undone: %s, want %s", after, before)
 		}
+	}
+	t.Run("sqlite", func(t *testing.T) { failing(t, newPlace(t, 3, 3)) })
+	t.Run("server", func(t *testing.T) {
+		servertest.Long(t) // package prove lets requests to a server fail
+		failing(t, newServerPlace(t, 3, 3))
 	})
 }
 

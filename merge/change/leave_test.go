@@ -80,7 +80,7 @@ func TestLeaveInterrupted(t *testing.T) {
 	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
 		all := worldtest.KeyWorlds(t, e, 2, worldtest.Leavers...)
 		p, _ := worldtest.PlanOf(t, e, all, worldtest.LeaveOptions(where("hero", "level < 20")))
-		worldtest.InterruptedAnywhere(t, e, p, all, map[bool]int{true: 30, false: 95}[e.Name == "sqlite"])
+		worldtest.InterruptedAnywhere(t, e, p, all, map[bool]int{true: 45, false: 190}[e.Name == "sqlite"])
 	})
 }
 

@@ -438,7 +438,7 @@ func TestMatchResumed(t *testing.T) {
 			// An apply that ends after it made the database and before its record finds an empty one.
 			return strings.Replace(worldtest.Dump(t, into, record.KeysTable), p.ID+" found", p.ID+" made", 1) + fmt.Sprint(rows)
 		}
-		want, step := held(), map[bool]int{true: 43, false: 211}[e.Name == "sqlite"]
+		want, step := held(), map[bool]int{true: 86, false: 422}[e.Name == "sqlite"]
 		if *worldtest.Long {
 			step = 1
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge/planner"
 	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
@@ -52,7 +53,7 @@ func TestRekeyCountersOfMergesInARow(t *testing.T) {
 			auto = "INTEGER PRIMARY KEY AUTOINCREMENT"
 			narrow = auto
 		}
-		const merges = 5
+		merges := servertest.Scale(3, 5)
 		all := worldtest.KeyWorlds(t, e, merges+1, "CREATE TABLE accounts (id "+auto+", tag VARCHAR(20))", "INSERT INTO accounts VALUES (1, 'w%d'), (2000021, 'w%d')",
 			"CREATE TABLE parties (id "+narrow+", tag VARCHAR(20))", "INSERT INTO parties VALUES (1, 'w%d'), (700, 'w%d')",
 			"CREATE TABLE loot (id "+auto+", tag VARCHAR(20))", "INSERT INTO loot VALUES (1, 'w%d')",

@@ -44,7 +44,7 @@ var (
 func TestOracle(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		n := servertest.Scale(30, 2000)
+		n := servertest.Scale(15, 2000)
 		if testing.Short() {
 			n = 5
 		}

@@ -104,9 +104,9 @@ func TestTwoProcesses(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		step := 1
-		if e.Name != "sqlite" && !*worldtest.Long {
-			step = 4 // a server takes half a second for each
+		step, back := 1, 1 // an undo has few points
+		if e.Name != "sqlite" {
+			step, back = servertest.Scale(12, 1), servertest.Scale(3, 1) // a server takes half a second for each
 		}
 		before := now()
 		must(apply(nil))
@@ -134,8 +134,8 @@ func TestTwoProcesses(t *testing.T) {
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				stopped, step, n := 0, step, i%step
-				if c.made { // an undo has few points
-					step, n = 1, 0
+				if c.made {
+					step, n = back, 0
 				}
 				for ; ; n += step {
 					must(undo(nil))

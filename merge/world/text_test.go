@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge/catalog"
 )
 
@@ -64,8 +65,8 @@ func TestTextEqualsAsTheServerSays(t *testing.T) {
 		w.exec(t, fmt.Sprintf("INSERT INTO texts VALUES (%d, CONVERT(x'%x' USING utf8mb4))", i, text))
 	}
 	s := w.open(t)
-	for _, collation := range textCollations {
-		if !w.knows(t, collation) {
+	for i, collation := range textCollations {
+		if !w.knows(t, collation) || i%servertest.Scale(3, 1) != 0 {
 			continue
 		}
 		t.Run(collation, func(t *testing.T) {

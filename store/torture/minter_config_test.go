@@ -29,11 +29,11 @@ type Config struct {
 	Offset  time.Duration
 
 	// Batch is how many IDs each of the goroutines mints every Pause. The defaults
-	// are 100 and 5 ms.
+	// are 100 and idsEvery.
 	Batch int
 	Pause time.Duration
 
-	// Rows makes one more goroutine insert a player and three items every 10 ms.
+	// Rows makes one more goroutine insert a player and three items every rowsEvery.
 	Rows bool
 
 	// Guard makes its transactions fail once another process has the lease.

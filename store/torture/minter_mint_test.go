@@ -13,19 +13,23 @@ import (
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
+	"mergesafe/internal/servertest"
 	"mergesafe/store"
 	"mergesafe/store/starter"
 )
 
-const (
-	rowsEvery = 10 * time.Millisecond
-	rowsWait  = 2 * time.Second // for one transaction
+// A few faults are met as well by processes that mint less.
+var (
+	idsEvery  = time.Duration(servertest.Scale(20, 5)) * time.Millisecond
+	rowsEvery = time.Duration(servertest.Scale(40, 10)) * time.Millisecond
 )
+
+const rowsWait = 2 * time.Second // for one transaction
 
 // mint mints until ctx ends, and returns nil, or until the node does, and
 // returns why.
 func mint(ctx context.Context, db *store.DB, node *gameid.Node, cfg order, out *teller) error {
-	cfg.Batch, cfg.Pause = cmp.Or(cfg.Batch, 100), cmp.Or(cfg.Pause, 5*time.Millisecond)
+	cfg.Batch, cfg.Pause = cmp.Or(cfg.Batch, 100), cmp.Or(cfg.Pause, idsEvery)
 	batches := []func(int) ([]gameid.ID, error){
 		batchOf[entity.Player](node), batchOf[entity.Item](node), batchOf[entity.Guild](node), batchOf[entity.Player](node),
 	}

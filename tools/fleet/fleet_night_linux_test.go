@@ -30,10 +30,10 @@ import (
 )
 
 var (
-	nightWorlds    = flag.Int("night.worlds", servertest.Scale(14, 400), "SQLite worlds of TestNight")
-	nightDatabases = flag.Int("night.databases", servertest.Scale(4, 40), "MariaDB databases of TestNight")
-	nightMerges    = flag.Int("night.merges", servertest.Scale(4, 60), "merges of TestNight")
-	nightKills     = flag.Int("night.kills", servertest.Scale(3, 20), "how often TestNight kills the program")
+	nightWorlds    = flag.Int("night.worlds", servertest.Scale(10, 400), "SQLite worlds of TestNight")
+	nightDatabases = flag.Int("night.databases", servertest.Scale(3, 40), "MariaDB databases of TestNight")
+	nightMerges    = flag.Int("night.merges", servertest.Scale(3, 60), "merges of TestNight")
+	nightKills     = flag.Int("night.kills", servertest.Scale(2, 20), "how often TestNight kills the program")
 	nightSpeed     = flag.Bool("night.speed", false, "also measure campaigns of 1, 2 and 4 merges at a time")
 )
 

@@ -11,7 +11,7 @@ import (
 	"mergesafe/tools/internal/cli/clitest"
 )
 
-var secretRuns = flag.Int("secret.runs", servertest.Scale(1000, 75_000), "how many command lines with an odd DSN are tried")
+var secretRuns = flag.Int("secret.runs", servertest.Scale(300, 75_000), "how many command lines with an odd DSN are tried")
 
 // No command line shows the password of a DSN that is written wrongly, wherever it is given.
 func TestSecrets(t *testing.T) {

@@ -144,7 +144,7 @@ func TestRehearsal(t *testing.T) {
 	var dsns []string
 	for _, seed := range []uint64{1, 2} {
 		opts := gameworlds.Typical(seed)
-		opts.Items = 8000
+		opts.Items = servertest.Scale(3000, 8000)
 		dsn := servertest.DSN(t)
 		db, err := sql.Open("mysql", dsn)
 		if err != nil {
