@@ -49,6 +49,62 @@ func (t *building) condition(d sqldb.Dialect, c catalog.Condition, all []sqltext
 	t.Conditions = append(t.Conditions, c)
 }
 
+// computes adds that what an index computes of a row can be computed, if it may fail to be: the index has its parts in
+// parentheses, and perhaps a condition behind WHERE.
+func (t *building) computes(d sqldb.Dialect, index string, definition []sqltext.Token) {
+	end := sqltext.Closing(definition)
+	if !mayFail(definition) || end < 0 {
+		return
+	}
+	c := catalog.Condition{Kind: catalog.ConditionIndex, Name: index}
+	read := func(part []sqltext.Token) string {
+		r := conditionReader{d: d, t: t, columns: c.Columns}
+		r.read(part)
+		c.Columns = r.columns
+		return r.text.String()
+	}
+	computed, first, depth := "", 1, 0
+	for i, token := range definition[:end+1] {
+		switch token.Text {
+		case "(":
+			depth++
+		case ")":
+			depth--
+		}
+		if depth > 1 || token.Text != "," && i < end {
+			continue
+		}
+		part := definition[first:i]
+		if last := len(part) - 1; part[last].Keyword("ASC") || part[last].Keyword("DESC") {
+			part = part[:last]
+		}
+		if value := read(part); d == sqldb.SQLite {
+			computed += " AND typeof(" + value + ") <> ''"
+		} else if mayFail(part) {
+			computed += " AND COALESCE(LENGTH(" + value + "), 0) >= 0"
+		}
+		first = i + 1
+	}
+	c.Text = strings.TrimPrefix(computed, " AND ")
+	if rest := definition[end+1:]; len(rest) > 0 && d == sqldb.SQLite {
+		c.Text = "CASE WHEN " + read(rest[1:]) + " THEN " + c.Text + " END"
+	}
+	t.Conditions = append(t.Conditions, c) // an index computes the same everywhere
+}
+
+// mayFail reports whether some row may have no value for an expression. Most functions have one for every row; those
+// that read JSON have not.
+func mayFail(expression []sqltext.Token) bool {
+	for i, t := range expression[:max(len(expression)-1, 0)] {
+		name, next := strings.ToLower(t.Text), expression[i+1].Text
+		harmless := pure[name] && name != "abs" && !strings.HasPrefix(name, "json")
+		if next == "(" && t.IsWord() && !harmless || t.Text == "-" && next == ">" {
+			return true
+		}
+	}
+	return false
+}
+
 // conditionReader writes a condition in a form that means the same in every
 // database that has the columns.
 type conditionReader struct {

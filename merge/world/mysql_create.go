@@ -47,6 +47,10 @@ func mysqlReadStatements(ctx context.Context, conn *sql.Conn, b *builder) (err e
 			if len(words) > 2 && words[len(words)-2].Keyword("OVERLAPS") {
 				t.keepsPeriods(definition)
 			}
+			if words[0].Keyword("KEY") || words[0].Keyword("UNIQUE") { // KEY `name` ( ... )
+				parts := slices.IndexFunc(words, func(t sqltext.Token) bool { return t.Text == "(" })
+				t.computes(sqldb.MySQL, words[parts-1].Name(), words[parts:])
+			}
 			if c := t.byName[words[0].Name()]; c != nil && c.Generated != "" && words[0].Text[0] == '`' {
 				c.generated(definition, words)
 			}

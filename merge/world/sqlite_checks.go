@@ -34,8 +34,9 @@ func (d sqliteDialect) readChecks(ctx context.Context, conn *sql.Conn, b *builde
 			return
 		}
 		all := sqltext.SQLite(statement)
-		if kind == "index" {
-			t.computes(name, all)
+		if kind == "index" { // ON name ( ... ) WHERE ...
+			on := slices.IndexFunc(all, func(t sqltext.Token) bool { return t.Keyword("ON") })
+			t.computes(sqldb.SQLite, name, all[on+2:])
 			return
 		}
 		t.checks(sqldb.SQLite, all, func([]sqltext.Token) bool { return false })
@@ -43,54 +44,6 @@ func (d sqliteDialect) readChecks(ctx context.Context, conn *sql.Conn, b *builde
 			t.AutoIncrement.Endless = !slices.ContainsFunc(all, func(t sqltext.Token) bool { return t.Keyword("AUTOINCREMENT") })
 		}
 	}, &kind, &table, &name, &statement)
-}
-
-// computes adds that what an index computes of a row can be computed. Most expressions of SQLite have a value for every
-// row; what reads JSON has not.
-func (t *building) computes(index string, statement []sqltext.Token) {
-	on := slices.IndexFunc(statement, func(t sqltext.Token) bool { return t.Keyword("ON") })
-	inside, outer := sqltext.Definitions(statement[on:])
-	parts, part := [][]sqltext.Token{}, 0
-	for _, i := range append(outer, len(inside)) {
-		if i == len(inside) || inside[i].Text == "," {
-			parts, part = append(parts, inside[part:i]), i+1
-		}
-	}
-	rest := statement[on+3+len(inside)+1:] // ON name ( ... )
-	if !slices.ContainsFunc(append(parts, rest), mayFail) {
-		return
-	}
-	c := catalog.Condition{Kind: catalog.ConditionIndex, Name: index}
-	read := func(part []sqltext.Token) string {
-		r := conditionReader{d: sqldb.SQLite, t: t, columns: c.Columns}
-		r.read(part)
-		c.Columns = r.columns
-		return r.text.String()
-	}
-	var computed []string
-	for _, part := range parts {
-		if last := len(part) - 1; part[last].Keyword("ASC") || part[last].Keyword("DESC") {
-			part = part[:last]
-		}
-		computed = append(computed, "typeof("+read(part)+") <> ''")
-	}
-	c.Text = strings.Join(computed, " AND ")
-	if len(rest) > 0 {
-		c.Text = "CASE WHEN " + read(rest[1:]) + " THEN " + c.Text + " END"
-	}
-	t.Conditions = append(t.Conditions, c) // an index computes the same everywhere
-}
-
-// mayFail reports whether some row may have no value for an expression.
-func mayFail(expression []sqltext.Token) bool {
-	for i, t := range expression[:max(len(expression)-1, 0)] {
-		name, next := strings.ToLower(t.Text), expression[i+1].Text
-		harmless := pure[name] && name != "abs" && !strings.HasPrefix(name, "json")
-		if next == "(" && t.IsWord() && !harmless || t.Text == "-" && next == ">" {
-			return true
-		}
-	}
-	return false
 }
 
 // strict adds what the columns of a STRICT table take. A column of the same type in
