@@ -221,7 +221,7 @@ func TestTwoCopiesInOutageRace(t *testing.T) {
 	servertest.NotShort(t)
 	t.Parallel()
 	onEachInOutage(t, func(t *testing.T, o *outage) {
-		for range 3 {
+		for range servertest.Scale(1, 3) {
 			o.away.Store(true)
 			var members []*fleet.Member
 			for _, db := range []*store.DB{o.db, o.copy} {
