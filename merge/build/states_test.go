@@ -245,6 +245,64 @@ func TestUndoWithoutACounter(t *testing.T) {
 	})
 }
 
+// A process that is frozen in its undo, at whatever point, and goes on when the merge was undone, made again and opened by
+// others, drops nothing of that. While it drops, others are told so.
+func TestUndoThaws(t *testing.T) {
+	servertest.NotShort(t)
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		played, busy, step := 0, 0, servertest.Scale(3, 1)
+		if e.Name != "sqlite" {
+			step = servertest.Scale(9, 1) // whoever is told waits for the lock
+		}
+		for n, met := 0, true; met; n += step {
+			all := []world.Database{worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5)}
+			p, into := worldtest.MergeOf(t, e, all, worldtest.ManyOptions)
+			came, reads := 0, 0
+			met = false
+			var others error
+			_, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: once}, job.Hooks{Fail: func(point string) error {
+				if point == "read" {
+					if reads++; reads%servertest.Scale(12, 3) != 0 {
+						return nil
+					}
+				}
+				if came++; came-1 != n {
+					return nil
+				}
+				met = true
+				if _, others = build.Undo(t.Context(), p, into, all, build.UndoOptions{Options: once}); others == nil {
+					worldtest.MustApply(t, p, into, all)
+					worldtest.Opened(t, p, into, all)
+					worldtest.Exec(t, into, "INSERT INTO things (id, note) VALUES (77, 'played')")
+				}
+				return nil
+			}})
+			there, lookErr := worldtest.ExistsNow(t.Context(), into)
+			switch {
+			case lookErr != nil:
+				t.Fatal(lookErr)
+			case !met:
+			case others == nil && (!there || worldtest.Number(t, into, "SELECT COUNT(*) FROM things WHERE note = 'played'") != 1):
+				t.Fatalf("point %d: what was played is gone: %v", n, err)
+			case others == nil:
+				played++
+			case errors.Is(others, record.ErrBusy), errors.Is(others, record.ErrStopped), errors.Is(others, record.ErrNoMerge):
+				busy++
+				if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil && !errors.Is(err, record.ErrNoMerge) {
+					t.Fatalf("point %d: at last: %v", n, err)
+				}
+				worldtest.Dropped(t, into)
+			default:
+				t.Fatalf("point %d: the other undo: %v", n, others)
+			}
+		}
+		t.Logf("others came between at %d points, and not at %d", played, busy)
+		if played == 0 || busy == 0 {
+			t.Error("not both were met")
+		}
+	})
+}
+
 // What hangs on the database beside its rows is proved too: the servers that came, the gate, and the view of the keys.
 func TestOursAreProved(t *testing.T) {
 	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -390,48 +391,94 @@ func drop(ctx context.Context, u *undo) error {
 	if err != nil {
 		return err
 	}
-	made := u.Manifest.Label.Made
-	ours := slices.Concat(
+	if u.New.Dialect().MySQL() {
+		return u.dropOnServer(ctx, all)
+	}
+	return u.dropFile(ctx, all)
+}
+
+// ours are the tables that the merge made, but for the record, which goes last.
+func (u *undo) ours() []string {
+	return slices.Concat(
 		slice.Map(u.Plan.Tables, func(t plan.Table) string { return t.Name }),
 		u.Plan.Resets,
 		slices.DeleteFunc(sqldb.Tables(), func(table string) bool { return table == record.RecordTable }))
-	rec := []string{record.RecordTable}
-	var others []string
-	if made && !u.New.Dialect().MySQL() { // a file goes at once
-		others, err = all.Others(ctx, u.New, slices.Concat(ours, rec, []string{sqldb.KeysView}))
+}
+
+// leaves notes what is left in the new database, and reports whether that goes as well.
+func (u *undo) leaves(others []string) (goes bool) {
+	others = slices.DeleteFunc(others, func(name string) bool { return strings.EqualFold(name, record.RecordTable) })
+	u.done.Others = slice.Map(others, printable.Text)
+	u.done.Dropped, u.done.Kept = len(others) == 0, len(others) == 0 && !u.Manifest.Label.Made
+	return u.done.Dropped && u.Manifest.Label.Made
+}
+
+// dropOnServer drops in one session, which no other one does at the same time: an undo whose process was frozen might go
+// on when the database is that of a later merge.
+func (u *undo) dropOnServer(ctx context.Context, all *world.Schema) error {
+	u.New.Drop()
+	defer u.New.Drop() // the lock
+	name, alone, err := world.Alone(ctx, u.New)
+	switch {
+	case err != nil:
+		return err
+	case !alone:
+		return fmt.Errorf("%w: another undo drops %s, or its process is frozen: on the database server, SELECT IS_USED_LOCK('%s') tells the number of its connection, KILL ends it", record.ErrBusy, u.New.Name, name)
 	}
-	if err == nil && (len(others) > 0 || !made || u.New.Dialect().MySQL()) {
-		others, err = u.dropTables(ctx, all, ours, nil)
-		others = slices.DeleteFunc(others, func(name string) bool { return strings.EqualFold(name, record.RecordTable) })
+	if err := u.Manifest.ExpectState(ctx, u.Manifest.Left); err != nil {
+		return err
 	}
+	others, err := all.Drop(ctx, u.New, u.ours(), nil)
 	if err != nil {
 		return err
 	}
-	u.done.Others = slice.Map(others, printable.Text)
-	u.done.Dropped, u.done.Kept = len(others) == 0, len(others) == 0 && !made
-	if u.done.Dropped && made {
-		u.New.Close()
-		return world.Remove(ctx, u.New.Database)
+	if u.leaves(others) {
+		return world.RemoveOn(ctx, u.New, u.New.Database)
 	}
-	_, err = u.dropTables(ctx, new(world.Schema), nil, rec)
+	_, err = new(world.Schema).Drop(ctx, u.New, nil, []string{record.RecordTable})
 	return err
 }
 
-// dropTables drops what all has, more tables, and the last ones, unless another process came to the end of the undo. In
-// SQLite nobody comes between.
-func (u *undo) dropTables(ctx context.Context, all *world.Schema, more, last []string) (others []string, err error) {
-	u.writing(true)
-	drop := func() error {
-		err := u.Manifest.ExpectState(ctx, u.Manifest.Left)
-		if err == nil {
-			others, err = all.Drop(ctx, u.New, more, last)
+// dropFile drops in one transaction. A file goes while that keeps others from it: another undo and a later merge might be
+// done while the process is frozen. On a full disk nothing can be locked, and what goes makes room.
+func (u *undo) dropFile(ctx context.Context, all *world.Schema) error {
+	removed, failed := false, error(nil)
+	remove := func() error {
+		if err := u.Manifest.ExpectState(ctx, u.Manifest.Left); err != nil || !u.Manifest.Label.Made {
+			return err
+		}
+		others, err := all.Others(ctx, u.New, append(u.ours(), sqldb.KeysView))
+		if err == nil && u.leaves(others) {
+			if err = u.New.DB.Kept(); err == nil {
+				failed, removed = world.Remove(ctx, u.New.Database), true
+			}
 		}
 		return err
 	}
-	if u.New.Dialect().MySQL() {
-		err = drop()
-		return others, err
+	u.writing(true)
+	err := u.New.Tx(ctx, func() error {
+		if err := remove(); err != nil || removed {
+			return cmp.Or(err, errRemoved)
+		}
+		others, err := all.Drop(ctx, u.New, u.ours(), []string{record.RecordTable})
+		u.leaves(others)
+		return err
+	})
+	if full := err; errors.Is(full, sqldb.ErrDiskFull) && !removed {
+		u.writing(false)
+		if err = world.ForgetEmptyLog(u.New.Database); err == nil {
+			err = cmp.Or(remove(), full)
+		}
 	}
-	err = u.New.Tx(ctx, drop)
-	return others, err
+	if !removed {
+		return err
+	}
+	u.New.Close()
+	if failed != nil { // Windows removes no file that is open
+		failed = world.Remove(ctx, u.New.Database)
+	}
+	return failed
 }
+
+// errRemoved ends a transaction on a file that is removed: there is nothing to commit.
+var errRemoved = errors.New("the file is removed")

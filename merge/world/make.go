@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"slices"
 	"strings"
+	"time"
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/internal/sqltext"
@@ -295,17 +296,27 @@ func (m *maker) complete(table string, kind Kind) error {
 // lock waits until no other session makes objects in this table, or in all of the database. A session whose process
 // was killed keeps the lock until its last statement ends on the server.
 func lock(ctx context.Context, to *Connection, table string) error {
-	database, err := one(ctx, to, "SELECT DATABASE()")
-	if err != nil {
-		return err
-	}
-	h := fnv.New128a()
-	fmt.Fprintf(h, "%q %q", Text(database[0]), table)
-	name := fmt.Sprintf("mergesafe schema %x", h.Sum(nil))
-	const day = 24 * 60 * 60
-	got, err := to.Number(ctx, "SELECT COALESCE(GET_LOCK(?, ?), -1)", false, name, day)
-	if err == nil && got != 1 {
+	name, got, err := locked(ctx, to, "schema", table, 24*time.Hour)
+	if err == nil && !got {
 		err = fmt.Errorf("another session makes objects: SELECT IS_USED_LOCK('%s') tells its number, KILL ends it", name)
 	}
 	return err
+}
+
+// Alone reports whether this session of MySQL or MariaDB is the only one that drops what is in its database, until the
+// session ends. It waits for another one a little, and returns the name of the lock.
+func Alone(ctx context.Context, on *Connection) (name string, alone bool, err error) {
+	return locked(ctx, on, "drop", "", 5*time.Second)
+}
+
+func locked(ctx context.Context, on *Connection, what, table string, wait time.Duration) (name string, got bool, err error) {
+	database, err := one(ctx, on, "SELECT DATABASE()")
+	if err != nil {
+		return "", false, err
+	}
+	h := fnv.New128a()
+	fmt.Fprintf(h, "%q %q", Text(database[0]), table)
+	name = fmt.Sprintf("mergesafe %s %x", what, h.Sum(nil))
+	is, err := on.Number(ctx, "SELECT COALESCE(GET_LOCK(?, ?), -1)", false, name, int(wait.Seconds()))
+	return name, is == 1, err
 }

@@ -116,7 +116,8 @@ func (s *Schema) Others(ctx context.Context, on *Connection, ours []string) ([]s
 
 // Drop removes from a database what s has, with the tables what is part of them, also their triggers (to drop one by
 // itself may need a right of the whole server), then more tables,
-// and the last ones with one request. others are the names of what is left in it.
+// and the last ones with one request. others are the names of what is left in it. A session of MariaDB has another
+// sql_mode then.
 func (s *Schema) Drop(ctx context.Context, from *Connection, more, last []string) (others []string, err error) {
 	have, err := Contains(ctx, from)
 	if err != nil {
@@ -169,7 +170,6 @@ func (s *Schema) Drop(ctx context.Context, from *Connection, more, last []string
 			statements = append(statements, "DROP TABLE IF EXISTS "+from.Dialect().QuoteAll(last))
 		}
 		err = run()
-		from.Drop() // its sql_mode
 	} else {
 		for _, table := range last {
 			drop("TABLE", table)
@@ -236,13 +236,21 @@ func Remove(ctx context.Context, d Database) error {
 		}
 		return nil
 	}
-	server, name, err := Server(d)
+	server, _, err := Server(d)
 	if err != nil {
 		return err
 	}
 	on := &Connection{Database: server, Writes: true}
 	defer on.Close()
-	_, err = on.Exec(ctx, "drop", "DROP DATABASE IF EXISTS "+quote(name), false)
+	return RemoveOn(ctx, on, d)
+}
+
+// RemoveOn removes a database of MySQL or MariaDB by a session of its server.
+func RemoveOn(ctx context.Context, on *Connection, d Database) error {
+	_, name, err := Server(d)
+	if err == nil {
+		_, err = on.Exec(ctx, "drop", "DROP DATABASE IF EXISTS "+quote(name), false)
+	}
 	return err
 }
 
