@@ -44,7 +44,7 @@ func (p Place) Same(other Place, locked func() (bool, error)) (same bool, unclea
 		same, unclear = p.sameFile(other, locked != nil)
 		return same, unclear, nil
 	}
-	if !strings.EqualFold(p.Database, other.Database) {
+	if p.Database != other.Database && !(strings.EqualFold(p.Database, other.Database) && (p.Folds || other.Folds)) {
 		return false, "", nil
 	}
 	named := p.Database == other.Database || p.Folds && other.Folds

@@ -30,6 +30,7 @@ func TestPlaces(t *testing.T) {
 		{"one server, by a lock", mariadb, mariadb, true, "same"},
 		{"one server, two databases", mariadb, with(mariadb, named("v")), true, "different"},
 		{"names that differ in case", mariadb, with(mariadb, named("W")), true, "different"},
+		{"names that differ in case, by what a plan says", mariadb, with(mariadb, named("W")), false, "different"},
 		{"names that differ in case, on a server that folds them", with(mariadb, func(p *sqldb.Place) { p.Folds = true }), sqldb.Place{Database: "W", Folds: true, Address: host}, true, "same"},
 		{"two servers that say the same, such as containers", mariadb, mariadb, false, "one host name, port, data directory and number"},
 		{"two servers", mariadb, with(mariadb, at(copied)), false, "different"},
