@@ -45,7 +45,18 @@ func TestMySQLOptions(t *testing.T) {
 	e := privateMySQL(t, "--gtid-mode=ON", "--enforce-gtid-consistency=ON", "--server-id=1", "--log-bin=binlog", "--sql-require-primary-key=ON")
 	t.Run("replicated", func(t *testing.T) { testReplicated(t, e) })
 	t.Run("read only", func(t *testing.T) { testReadOnly(t, e) })
+	t.Run("system tablespace", func(t *testing.T) { testSystemTablespace(t, e) })
 	t.Run("lower_case_table_names", func(t *testing.T) { testLowerCase(t, e, privateMySQL(t, "--lower-case-table-names=1")) })
+}
+
+// Where tables are in the system tablespace, those that were altered name it, and the others do not.
+func testSystemTablespace(t *testing.T, e worldtest.Engine) {
+	before := worldtest.GameWorld(t, e, "s1", 1, 3, "a")
+	worldtest.Exec(t, before, "SET GLOBAL innodb_file_per_table = OFF")
+	defer worldtest.Exec(t, before, "SET GLOBAL innodb_file_per_table = ON")
+	second := worldtest.GameWorld(t, e, "s2", 2, 3, "b")
+	worldtest.MergedAndBack(t, e, []world.Database{before, second}, worldtest.OddAllowed)
+	worldtest.MergedAndBack(t, e, []world.Database{second, before}, worldtest.OddAllowed)
 }
 
 // A merge takes no statement that GTIDs, binlog ROW or sql_require_primary_key

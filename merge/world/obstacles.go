@@ -97,19 +97,28 @@ func settingOn(ctx context.Context, to *Connection, name string) (bool, error) {
 	return on != 0, err
 }
 
-// keyless returns the tables without a primary key, if the server takes none and this account cannot change that for
-// its session.
+// keyless returns the tables without a primary key, if the server takes none: MySQL if this account cannot change that
+// for its session, MariaDB in any case.
 func (s *newServer) keyless(ctx context.Context) (all []Obstacle, err error) {
-	if on, err := settingOn(ctx, s.to, "sql_require_primary_key"); !on || err != nil { // MariaDB has none
-		return nil, err
+	const ofMySQL, ofMariaDB = "sql_require_primary_key", "innodb_force_primary_key"
+	setting := ofMySQL
+	on, err := settingOn(ctx, s.to, ofMySQL)
+	if on && err == nil {
+		_, err = s.to.Exec(ctx, "session", "SET SESSION sql_require_primary_key = 0", false)
+		if on = sqldb.IsDenied(err); on {
+			err = nil
+		}
+	} else if err == nil {
+		setting = ofMariaDB
+		on, err = settingOn(ctx, s.to, ofMariaDB)
 	}
-	if _, err := s.to.Exec(ctx, "session", "SET SESSION sql_require_primary_key = 0", false); !sqldb.IsDenied(err) {
+	if !on || err != nil {
 		return nil, err
 	}
 	for _, o := range s.Objects {
 		if o.Kind == Table && !slices.ContainsFunc(s.Objects, func(k Object) bool { return k.Kind == PrimaryKey && k.Table == o.Name }) {
-			all = append(all, Obstacle{Object: o.String(), Why: "it has no primary key, and the server has sql_require_primary_key=ON",
-				Do: "SET GLOBAL sql_require_primary_key = OFF; until apply is done"})
+			all = append(all, Obstacle{Object: o.String(), Why: "it has no primary key, and the server has " + setting + "=ON",
+				Do: "SET GLOBAL " + setting + " = OFF; until apply is done"})
 		}
 	}
 	return all, nil

@@ -36,7 +36,11 @@ func TestServerSettings(t *testing.T) {
 		if got := obstacles(t, made, there); len(got) != 1 || !strings.HasPrefix(got[0], "table a: it is compressed") {
 			t.Errorf("%q", got)
 		}
-		run(t, made, "SET GLOBAL innodb_read_only_compressed = 0")
+		run(t, made, "SET GLOBAL innodb_read_only_compressed = 0", "SET GLOBAL innodb_force_primary_key = 1")
+		if got := obstacles(t, made, there); len(got) != 1 || !strings.Contains(got[0], "table log: it has no primary key") || !strings.Contains(got[0], "SET GLOBAL innodb_force_primary_key = OFF;") {
+			t.Errorf("%q", got)
+		}
+		run(t, made, "SET GLOBAL innodb_force_primary_key = 0")
 	}
 	if got := obstacles(t, made, there); len(got) > 0 {
 		t.Errorf("%q", got)

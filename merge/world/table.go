@@ -23,6 +23,8 @@ func (s *reader) addTable(name, create, format string) {
 			break
 		}
 	}
+	// Tables are made where the server makes tables now; only those that were altered name this place.
+	table.SQL = strings.TrimPrefix(table.SQL, " /*!50100 TABLESPACE `innodb_system` */")
 	table.SQL = withFormat(withoutPageChecksum(table.SQL), format)
 	s.Objects = append(s.Objects, table)
 	places := make(map[Kind]int)
