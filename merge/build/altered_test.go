@@ -439,3 +439,28 @@ func TestAlteredMeanwhile(t *testing.T) {
 		}
 	})
 }
+
+// A table that others make in the new database while tables are made is said to be theirs; without it, apply goes on.
+func TestStrangerMeanwhile(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := alterable(t, e)
+		p, into := worldtest.PlanOf(t, e, all, alterableOptions())
+		made := false
+		_, err := build.ApplyWith(t.Context(), p, into, all, job.Options{Parallel: 1, RetryFor: -1}, job.Hooks{Fail: func(point string) error {
+			if point == "after create" && !made {
+				made = true
+				worldtest.Exec(t, into, "CREATE TABLE strangers (id INTEGER)")
+			}
+			return nil
+		}})
+		if !made {
+			t.Fatal("nothing was made")
+		}
+		if err == nil || !strings.Contains(err.Error(), "others change the new database while the merge makes it: table strangers: drop what is theirs") {
+			t.Errorf("got %v", err)
+		}
+		worldtest.Exec(t, into, "DROP TABLE strangers")
+		worldtest.MustApply(t, p, into, all)
+		worldtest.Proved(t, p, into, all)
+	})
+}

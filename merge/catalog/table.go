@@ -143,6 +143,9 @@ func (t *Table) Keyless() string {
 	return none
 }
 
+// Declared is the type of a column; SQLite needs none.
+func (c *Column) Declared() string { return cmp.Or(c.Type, "without a type") }
+
 // Describe writes the definition of a column: "VARCHAR(24) NOT NULL COLLATE
 // utf8mb4_general_ci".
 func (c *Column) Describe() string {

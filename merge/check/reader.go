@@ -341,7 +341,7 @@ func Incomparable(t *catalog.Table, columns []string, owner *rules.Database, mod
 		case want == nil:
 			return owner.Name + " has no column " + modelColumns[i]
 		case !col.Comparable(want):
-			return fmt.Sprintf("column %s is %s, and %s in %s: the values cannot be compared", name, col.Type, want.Type, owner.Name)
+			return fmt.Sprintf("column %s is %s, and %s in %s: the values cannot be compared", name, col.Declared(), want.Declared(), owner.Name)
 		}
 	}
 	return ""

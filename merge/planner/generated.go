@@ -30,7 +30,7 @@ func tryStored(ctx context.Context, s *world.World, table string) (*plan.Refusal
 		return nil, nil
 	}
 	return &plan.Refusal{Place: plan.PlaceEngine, Source: s.Name(), Table: table,
-		Reason: fmt.Sprintf("%s: correct the row, or change the column in all worlds: %s", bent, bent.Alter())}, nil
+		Reason: fmt.Sprintf("%s: %s", bent, bent.Remedy())}, nil
 }
 
 // trial tries rows that change on their way.

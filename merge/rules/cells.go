@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,11 +21,11 @@ func (d *Declared) inCells(at ColumnName, ref *Ref, from statement, n Names) (er
 		case col == nil:
 			return fmt.Errorf("format: %s", n.lacks(at.Table, name))
 		case col.Kind == catalog.KindReal || col.Kind == catalog.KindTime || slices.Contains(noCells, NameOf(col.Type)):
-			return fmt.Errorf("format: %s.%s is %s, which cannot be written back as it was read", at.Table, name, col.Type)
+			return fmt.Errorf("format: %s.%s is %s, which cannot be written back as it was read", at.Table, name, col.Declared())
 		case col.Kind == catalog.KindAny:
-			return fmt.Errorf("format: %s.%s is %s, which holds values of any kind in SQLite: want a column of type TEXT in all worlds", at.Table, name, cmp.Or(col.Type, "without a type"))
+			return fmt.Errorf("format: %s.%s is %s, which holds values of any kind in SQLite: want a column of type TEXT in all worlds", at.Table, name, col.Declared())
 		case len(ref.Cells.Columns()) > 1 && col.Kind != catalog.KindInteger:
-			return fmt.Errorf("format: %s.%s is %s: want integers that each hold some bits of the key", at.Table, name, col.Type)
+			return fmt.Errorf("format: %s.%s is %s: want integers that each hold some bits of the key", at.Table, name, col.Declared())
 		}
 		one := ref
 		if name != at.Column {
@@ -54,7 +53,7 @@ func (r *Ref) Clearable() bool {
 func integers(to []ColumnName, n Names, format string) error {
 	for _, at := range to {
 		if col := n[at.Table][at.Column]; format != "" && col != nil && col.Kind != catalog.KindInteger {
-			return fmt.Errorf("format: it finds integers, but %s is %s", at, col.Type)
+			return fmt.Errorf("format: it finds integers, but %s is %s", at, col.Declared())
 		}
 	}
 	return nil

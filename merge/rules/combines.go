@@ -151,7 +151,7 @@ func validateColumn(f *Resolved, t *catalog.Table, key []string, of CombinedColu
 		}
 	}
 	if !fits || listed {
-		return fmt.Errorf("it is %s, which this formula does not support%s", col.Type, map[bool]string{true: " under the collation " + col.Collation}[col.Kind == catalog.KindText && col.Collation != ""])
+		return fmt.Errorf("it is %s, which this formula does not support%s", col.Declared(), map[bool]string{true: " under the collation " + col.Collation}[col.Kind == catalog.KindText && col.Collation != ""])
 	}
 	return nil
 }

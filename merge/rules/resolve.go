@@ -121,7 +121,7 @@ func (db *Database) declareID(id IDColumn) error {
 	switch col := t.Column(id.Column); col.Kind {
 	case catalog.KindBytes, catalog.KindText, catalog.KindOther:
 	default:
-		return fmt.Errorf("column %s of %s is %s in %s: an ID is 10 bytes or 20 digits of text", id.Column, id.Table, col.Type, db.Name)
+		return fmt.Errorf("column %s of %s is %s in %s: an ID is 10 bytes or 20 digits of text", id.Column, id.Table, col.Declared(), db.Name)
 	}
 	// The catalogue belongs to the source.
 	clone := *t

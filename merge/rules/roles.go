@@ -357,7 +357,7 @@ func (n Names) takes(key string, values []string, at ...ColumnName) error {
 			continue // a bound
 		}
 		col := n[at[0].Table][at[0].Column]
-		return fmt.Errorf("%s has %q, but %s is %s: no row can have that value; want %s", key, v, at[0], col.Type, refuses(col, v))
+		return fmt.Errorf("%s has %q, but %s is %s: no row can have that value; want %s", key, v, at[0], col.Declared(), refuses(col, v))
 	}
 	return nil
 }

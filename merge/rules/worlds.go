@@ -30,7 +30,7 @@ func worldColumns(opts Options, n Names) (all []WorldColumn, err error) {
 		if err == nil {
 			err = n.each(w.At, func(at ColumnName, exact bool) error {
 				if col := n[at.Table][at.Column]; exact && col.Kind != catalog.KindInteger {
-					return fmt.Errorf("%s is %s: want an integer", at, col.Type)
+					return fmt.Errorf("%s is %s: want an integer", at, col.Declared())
 				}
 				all = append(all, WorldColumn{at, e})
 				return nil

@@ -94,25 +94,32 @@ func (b *Bent) Remedy() string {
 	if b.column == nil {
 		return "correct the row, let the rules give it other values, or drop the constraint from the first world until the merge is done"
 	}
-	return "change the column in all worlds: " + b.Alter()
+	if alter := b.alter(); alter != "" {
+		return "correct the row, or change the column in all worlds: " + alter
+	}
+	return "correct the row, or drop the column from all worlds until the merge is done"
 }
 
-// Alter is the statement that makes the column anew, with a type that takes more if there is one.
-func (b *Bent) Alter() string {
+// alter is the statement that makes the column anew with a type that takes more; "" if there is none.
+func (b *Bent) alter() string {
 	c, q := b.column, sqldb.MySQL.Quote
 	typ, unsigned := strings.ToLower(c.Type), ""
 	if strings.Contains(typ, "unsigned") {
 		unsigned = " unsigned"
 	}
+	length := 0
+	if _, size, has := strings.Cut(typ, "("); has {
+		length, _ = strconv.Atoi(strings.TrimSuffix(size, ")"))
+	}
 	switch {
 	case ofKind(typ, []string{"tinyint", "smallint", "mediumint", "int"}):
 		typ = "bigint" + unsigned
-	case ofKind(typ, []string{"char", "varchar"}):
+	case ofKind(typ, []string{"char", "varchar"}) && length < 255:
 		typ = "varchar(255)"
-	case ofKind(typ, []string{"binary", "varbinary"}):
+	case ofKind(typ, []string{"binary", "varbinary"}) && length < 255:
 		typ = "varbinary(255)"
 	default:
-		typ = c.Type
+		return ""
 	}
 	if c.Collation != "" {
 		typ += " COLLATE " + c.Collation

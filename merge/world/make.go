@@ -201,7 +201,13 @@ func (m *maker) made(some func(*Object) bool) error {
 	if err != nil {
 		return err
 	}
-	if all := m.differences(now, some); len(all) > 0 {
+	all := m.differences(now, some)
+	for _, d := range all {
+		if strings.HasSuffix(d, onlyHere) && !strings.Contains(d, " of table ") {
+			return fmt.Errorf("others change the new database while the merge makes it: %s: drop what is theirs, then run the same command again", strings.TrimSuffix(d, onlyHere))
+		}
+	}
+	if len(all) > 0 {
 		return fmt.Errorf("the database server creates them differently: %s", strings.Join(all, "; "))
 	}
 	return nil

@@ -158,6 +158,9 @@ func (s *Schema) Differences(made *Schema, events bool) (all []string) {
 	return append(all, s.differences(made, func(*Object) bool { return true })...)
 }
 
+// onlyHere is said of an object that only the other schema has.
+const onlyHere = ": only here"
+
 // differences compares some of the objects.
 func (s *Schema) differences(made *Schema, some func(*Object) bool) (all []string) {
 	var places []string // which differ also if an object before is missing
@@ -187,7 +190,7 @@ func (s *Schema) differences(made *Schema, some func(*Object) bool) (all []strin
 	}
 	for i := range made.Objects {
 		if o := &made.Objects[i]; some(o) && s.find(o) == nil {
-			all = append(all, o.String()+": only here")
+			all = append(all, o.String()+onlyHere)
 		}
 	}
 	if len(all) == 0 {

@@ -145,6 +145,7 @@ worlds can no longer be started on the old databases. If the
 proof is not PASS, it stays closed and nothing is changed. A world that has a
 registry needs its fence: without it, it may have run. If the fleet registry
 refuses, for example because a copy of a world runs, stop that copy and run open
+again.
 
 With a fleet registry, it records there that the first world continues in the
 new database, and that the others were merged into it: copies of the old ones
