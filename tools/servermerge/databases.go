@@ -68,6 +68,11 @@ func (s surroundings) locate(cmd *cliv3.Command, j *job) (*job, error) {
 	if len(args) != len(names) {
 		return nil, cli.Usage("got %s for a plan of %d: want %s, or none if the plan has their names", printable.Count(int64(len(args)), "database", "databases"), len(names), strings.Join(names, ", "))
 	}
+	for i, name := range args {
+		if at := slices.Index(names, name); at >= 0 && at != i {
+			return nil, cli.Usage("%s stands in another place than in the plan: want %s, or none", printable.Quoted(name), strings.Join(names, ", "))
+		}
+	}
 	places, err := databases.NewConfig(cmd.String("config"), s.env).Locate(args)
 	if err != nil {
 		return nil, err
