@@ -158,9 +158,16 @@ func (r *Registry) checkFences(ctx context.Context, server gameid.ServerID) erro
 // [*FencedError] that names the fence. If the server runs, it is not fenced, and Fence
 // returns a [*gameid.HeldError]. A server that has a fence with the same token keeps it as it is.
 func (r *Registry) Fence(ctx context.Context, server gameid.ServerID, holder gameid.Holder) error {
+	row, err := r.Server(ctx, server)
+	if err != nil {
+		return err
+	}
+	if row.Holder.Token == holder.Token { // anew, as it is: whoever saw it before does not lift it
+		holder = row.Holder
+	}
 	return r.hold(ctx, server, holder, fenceLease, func(s *Server) (bool, error) {
 		if s.Holder.Token == holder.Token {
-			return false, nil
+			return s.Holder.Process == holder.Process, nil
 		}
 		held := s.Held()
 		return held == nil, held
@@ -192,6 +199,11 @@ func (r *Registry) MarkFence(ctx context.Context, server gameid.ServerID, token 
 // LiftFence lifts the fence that [Registry.Fence] made with the same token. If there is no such fence it changes nothing.
 func (r *Registry) LiftFence(ctx context.Context, server gameid.ServerID, token string) error {
 	return r.hold(ctx, server, gameid.Holder{}, 0, func(s *Server) (bool, error) { return s.Fenced(token), nil })
+}
+
+// LiftFenceOf is [Registry.LiftFence] unless the row of the server has changed since it was read; lifted says so.
+func (r *Registry) LiftFenceOf(ctx context.Context, was *Server) (lifted bool, err error) {
+	return r.db.Swap(ctx, updateHolder, unchangedArgs(was.ID, was.Record(), gameid.Holder{}, 0)...)
 }
 
 const updateHolder = `

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -255,6 +256,11 @@ func ofOther(r *job.Run) error {
 // beginRecord makes the database, and records the merge there.
 func beginRecord(ctx context.Context, r *job.Run) error {
 	if r.Manifest.Left == "" {
+		if r.New.Dialect().MySQL() { // its check of the record is done: it would drop what is made now
+			if lock, err := world.Dropping(ctx, r.New.Database); err != nil || lock != "" {
+				return cmp.Or(err, dropped(r, lock))
+			}
+		}
 		s, err := world.Read(ctx, r.Worlds[0])
 		if err != nil {
 			return err

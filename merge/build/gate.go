@@ -51,6 +51,22 @@ func CloseGate(ctx context.Context, r *job.Run, doing string) error {
 	return r.Hooks.Fail.At("after guard")
 }
 
+// reopenGate takes back what [CloseGate] did.
+func reopenGate(ctx context.Context, r *job.Run) error {
+	r.New.Drop()
+	if err := r.New.Open(ctx); err != nil {
+		return err
+	}
+	reg := worldregistry.New(r.New.DB)
+	now, err := reg.Servers(ctx)
+	for i := range now {
+		if err == nil && now[i].Fenced(r.Plan.ID) {
+			_, err = reg.LiftFenceOf(ctx, &now[i])
+		}
+	}
+	return err
+}
+
 // GateClosed makes sure that the gate is closed, in the transaction of r.New that is open.
 func GateClosed(ctx context.Context, r *job.Run) error {
 	if !r.Registry {
@@ -122,18 +138,26 @@ func OpenGate(ctx context.Context, r *job.Run) error {
 	return nil
 }
 
-// lift takes the fences of this merge off a registry.
-func lift(ctx context.Context, r *job.Run, reg *worldregistry.Registry, database string) error {
-	now, err := reg.Servers(ctx)
-	if err != nil {
-		return err
-	}
-	for _, s := range now {
+// lift takes the fences of this merge off a registry that lists these servers.
+func lift(ctx context.Context, r *job.Run, reg *worldregistry.Registry, database string, servers []worldregistry.Server) error {
+	for i := range servers {
+		s := &servers[i]
 		if !s.Fenced(r.Plan.ID) {
 			continue
 		}
-		if err := reg.LiftFence(ctx, s.ID, r.Plan.ID); err != nil {
-			return err
+		lifted, err := reg.LiftFenceOf(ctx, s)
+		if err != nil {
+			return fmt.Errorf("server %s: %w", s.ID, err)
+		}
+		if !lifted {
+			now, err := reg.Server(ctx, s.ID)
+			if err == nil && now.Fenced(r.Plan.ID) {
+				err = fmt.Errorf("%w: it fenced server %s of %q anew", record.ErrBusy, s.ID, database)
+			}
+			if err != nil {
+				return err
+			}
+			continue // another process has lifted it
 		}
 		r.Lifted = append(r.Lifted, job.Lifted{Database: database, Server: s.ID.String()})
 	}

@@ -95,14 +95,32 @@ func MarkFences(ctx context.Context, r *job.Run, state worldregistry.FenceState)
 	})
 }
 
-// LiftFences lets the servers of the worlds start again.
+// LiftFences lets the servers of the worlds start again, if there is no record of the merge. Whoever makes the merge
+// again, perhaps while this process is frozen, writes its record first and its fences anew: those are not lifted.
 func LiftFences(ctx context.Context, r *job.Run) error {
 	for _, c := range r.Worlds {
 		c.Drop()
 	}
-	err := eachFence(ctx, r, "lifting the fence of", func(i int, reg *worldregistry.Registry) error {
-		return lift(ctx, r, reg, r.Plan.Worlds[i].Name)
+	servers := make([][]worldregistry.Server, len(r.Worlds))
+	err := eachFence(ctx, r, "reading the fence of", func(i int, reg *worldregistry.Registry) (err error) {
+		servers[i], err = reg.Servers(ctx)
+		return err
 	})
+	if err == nil {
+		r.New.Drop()
+		var is record.State
+		if is, err = r.State(ctx); err == nil && is != "" {
+			err = r.Manifest.WrongState(is, "")
+		}
+	}
+	if err == nil {
+		err = r.Hooks.Fail.At("before lifting")
+	}
+	if err == nil {
+		err = eachFence(ctx, r, "lifting the fence of", func(i int, reg *worldregistry.Registry) error {
+			return lift(ctx, r, reg, r.Plan.Worlds[i].Name, servers[i])
+		})
+	}
 	if err == nil {
 		err = r.Hooks.Fail.At("after lifting")
 	}

@@ -303,6 +303,61 @@ func TestUndoThaws(t *testing.T) {
 	})
 }
 
+// Nothing is made where a session on the server drops: it has looked at the record before.
+func TestApplyBesideADrop(t *testing.T) {
+	e := worldtest.Engines()[1]
+	all := []world.Database{worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5)}
+	p, into := worldtest.PlanOf(t, e, all, worldtest.ManyOptions)
+	dropping := &world.Connection{Database: into, Writes: true}
+	defer dropping.Close()
+	if _, alone, err := world.Alone(t.Context(), dropping); err != nil || !alone {
+		t.Fatal(alone, err)
+	}
+	if _, err := build.Apply(t.Context(), p, into, all, job.Options{}); !errors.Is(err, record.ErrBusy) || !strings.Contains(err.Error(), "another undo drops new, or its process is frozen") {
+		t.Errorf("got %v", err)
+	}
+	dropping.Drop()
+	worldtest.MustApply(t, p, into, all)
+}
+
+// The same before it lifts fences, and before it closes the gate: no world of the later merge starts, and its database does.
+func TestUndoThawsBesideFences(t *testing.T) {
+	servertest.NotShort(t)
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		for _, again := range []bool{true, false} { // the same plan
+			all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
+			p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
+			point, met := "before guard", false
+			if again {
+				point = "before lifting"
+			} else {
+				worldtest.Opened(t, p, into, all)
+			}
+			_, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: once}, job.Hooks{Clock: worldtest.FixedClock, Fail: func(at string) error {
+				if at != point || met {
+					return nil
+				}
+				met = true
+				later := p
+				if !again {
+					worldtest.MustDrop(t, p, into, all)
+					later = worldtest.MustPlan(t, into, all, planner.PlanOptions{})
+				}
+				worldtest.MustApply(t, later, into, all)
+				worldtest.Opened(t, later, into, all)
+				return nil
+			}})
+			if !met || !errors.Is(err, record.ErrBusy) {
+				t.Errorf("%s: %t, %v", point, met, err)
+			}
+			for i, d := range all {
+				worldtest.Startable(t, d, gameid.ServerID(i+1), false)
+			}
+			worldtest.Startable(t, into, 1, true)
+		}
+	})
+}
+
 // What hangs on the database beside its rows is proved too: the servers that came, the gate, and the view of the keys.
 func TestOursAreProved(t *testing.T) {
 	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {

@@ -329,7 +329,13 @@ func mayDrop(ctx context.Context, u *undo, state record.State) error {
 			if err := u.New.Open(ctx); err != nil {
 				return err
 			}
-			return CloseGate(ctx, u.Run, "undo")
+			err := CloseGate(ctx, u.Run, "undo")
+			if err == nil { // while this process was frozen, the database may have become that of another merge
+				if err = u.Manifest.ExpectState(ctx, state); errors.Is(err, record.ErrBusy) {
+					err = errors.Join(err, reopenGate(ctx, u.Run))
+				}
+			}
+			return err
 		})
 	}
 	if err == nil && !u.force && state.Whole() {
@@ -423,7 +429,7 @@ func (u *undo) dropOnServer(ctx context.Context, all *world.Schema) error {
 	case err != nil:
 		return err
 	case !alone:
-		return fmt.Errorf("%w: another undo drops %s, or its process is frozen: on the database server, SELECT IS_USED_LOCK('%s') tells the number of its connection, KILL ends it", record.ErrBusy, u.New.Name, name)
+		return dropped(u.Run, name)
 	}
 	if err := u.Manifest.ExpectState(ctx, u.Manifest.Left); err != nil {
 		return err
@@ -437,6 +443,11 @@ func (u *undo) dropOnServer(ctx context.Context, all *world.Schema) error {
 	}
 	_, err = new(world.Schema).Drop(ctx, u.New, nil, []string{record.RecordTable})
 	return err
+}
+
+// dropped is [record.ErrBusy] for a database that another session drops, with the name of its lock.
+func dropped(r *job.Run, lock string) error {
+	return fmt.Errorf("%w: another undo drops %s, or its process is frozen: on the database server, SELECT IS_USED_LOCK('%s') tells the number of its connection, KILL ends it", record.ErrBusy, r.New.Name, lock)
 }
 
 // dropFile drops in one transaction. A file goes while that keeps others from it: another undo and a later merge might be

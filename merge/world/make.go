@@ -315,14 +315,35 @@ func Alone(ctx context.Context, on *Connection) (name string, alone bool, err er
 	return locked(ctx, on, "drop", "", 5*time.Second)
 }
 
+// Dropping returns the name of the lock of a session that drops what is in a database of MySQL or MariaDB; "" if there is
+// none.
+func Dropping(ctx context.Context, d Database) (name string, err error) {
+	server, database, err := Server(d)
+	if err != nil {
+		return "", err
+	}
+	on := &Connection{Database: server}
+	defer on.Close()
+	name = lockName("drop", database, "")
+	holder, err := on.Number(ctx, "SELECT COALESCE(IS_USED_LOCK(?), 0)", false, name)
+	if err != nil || holder == 0 {
+		name = ""
+	}
+	return name, err
+}
+
+func lockName(what, database, table string) string {
+	h := fnv.New128a()
+	fmt.Fprintf(h, "%q %q", database, table)
+	return fmt.Sprintf("mergesafe %s %x", what, h.Sum(nil))
+}
+
 func locked(ctx context.Context, on *Connection, what, table string, wait time.Duration) (name string, got bool, err error) {
 	database, err := one(ctx, on, "SELECT DATABASE()")
 	if err != nil {
 		return "", false, err
 	}
-	h := fnv.New128a()
-	fmt.Fprintf(h, "%q %q", Text(database[0]), table)
-	name = fmt.Sprintf("mergesafe %s %x", what, h.Sum(nil))
+	name = lockName(what, Text(database[0]), table)
 	is, err := on.Number(ctx, "SELECT COALESCE(GET_LOCK(?, ?), -1)", false, name, int(wait.Seconds()))
 	return name, is == 1, err
 }
