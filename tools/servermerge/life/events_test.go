@@ -157,7 +157,9 @@ func (l *life) refusedStart(at string, before images, err error) {
 	for _, m := range l.merges {
 		s, _ := own(before[at])
 		fence, _ := fenceOf(s.holder)
-		if l.config[m.into] == at && l.state(m, before) == opened && (fence == "" || fence == m.plan.ID) && !m.odd && !l.fleetAway && !m.interrupted {
+		// Two plans of the same worlds are one merge, and an undo by either closes its gate.
+		interrupted := slices.ContainsFunc(l.merges, func(o *aMerge) bool { return o.interrupted && o.plan != nil && m.plan != nil && o.plan.ID == m.plan.ID })
+		if l.config[m.into] == at && l.state(m, before) == opened && (fence == "" || fence == m.plan.ID) && !m.odd && !l.fleetAway && !interrupted {
 			l.broken(4, "%s is open by %s, and no game starts there", at, m.name)(err.Error())
 		}
 	}
