@@ -37,7 +37,7 @@ func fence(ctx context.Context, r *job.Run) error {
 			return err
 		}
 		for _, s := range before {
-			if s.Role != worldregistry.RoleOwn || s.Fenced(r.Plan.ID) {
+			if s.Role != worldregistry.RoleOwn {
 				continue
 			}
 			err := reg.Fence(ctx, s.ID, worldregistry.FenceTo(r.Plan.ID, r.Plan.New.Name, r.Hooks.Clock()))
@@ -48,7 +48,9 @@ func fence(ctx context.Context, r *job.Run) error {
 			if err != nil {
 				return err
 			}
-			set = append(set, fenced{i, s.ID})
+			if !s.Fenced(r.Plan.ID) {
+				set = append(set, fenced{i, s.ID})
+			}
 		}
 		now, err := reg.Servers(ctx)
 		if err != nil {
