@@ -156,13 +156,14 @@ func (r *Registry) checkFences(ctx context.Context, server gameid.ServerID) erro
 // another database, or other worlds come to this one. It also stops a process that was
 // frozen. A fence is a lease that never ends: every start is refused with a
 // [*FencedError] that names the fence. If the server runs, it is not fenced, and Fence
-// returns a [*gameid.HeldError]. A server that has a fence with the same token keeps it as it is.
+// returns a [*gameid.HeldError]. A fence with the same token keeps its state, and counts as made anew: a process
+// that saw it before does not lift it by [Registry.LiftFenceOf].
 func (r *Registry) Fence(ctx context.Context, server gameid.ServerID, holder gameid.Holder) error {
 	row, err := r.Server(ctx, server)
 	if err != nil {
 		return err
 	}
-	if row.Holder.Token == holder.Token { // anew, as it is: whoever saw it before does not lift it
+	if row.Holder.Token == holder.Token {
 		holder = row.Holder
 	}
 	return r.hold(ctx, server, holder, fenceLease, func(s *Server) (bool, error) {

@@ -256,7 +256,7 @@ func ofOther(r *job.Run) error {
 // beginRecord makes the database, and records the merge there.
 func beginRecord(ctx context.Context, r *job.Run) error {
 	if r.Manifest.Left == "" {
-		if r.New.Dialect().MySQL() { // its check of the record is done: it would drop what is made now
+		if r.New.Dialect().MySQL() { // a session that drops looked at the record before: it would drop what is made now
 			if lock, err := world.Dropping(ctx, r.New.Database); err != nil || lock != "" {
 				return cmp.Or(err, dropped(r, lock))
 			}

@@ -59,11 +59,11 @@ func reopenGate(ctx context.Context, r *job.Run) error {
 	}
 	reg := worldregistry.New(r.New.DB)
 	now, err := reg.Servers(ctx)
-	for i := range now {
-		if err == nil && now[i].Fenced(r.Plan.ID) {
-			_, err = reg.LiftFenceOf(ctx, &now[i])
-		}
+	if err != nil {
+		return err
 	}
+	err = lift(ctx, r, reg, r.New.Name, now)
+	r.Lifted = nil // it was this call that had closed it
 	return err
 }
 

@@ -18,15 +18,15 @@ import (
 // registry lists and their gate, short numbers, and the view of the keys that moved.
 func proveOurs(ctx context.Context, p *change.Proving) error {
 	return p.Retry(ctx, "reading the registry of the new database", func(ctx context.Context) error {
-		missing, err := wrongOfOurs(ctx, p)
-		for _, what := range missing {
+		wrong, err := wrongOfOurs(ctx, p)
+		for _, what := range wrong {
 			p.Findings = append(p.Findings, plan.Refusal{Source: p.New.Name, Reason: what})
 		}
 		return err
 	})
 }
 
-func wrongOfOurs(ctx context.Context, p *change.Proving) (missing []string, err error) {
+func wrongOfOurs(ctx context.Context, p *change.Proving) (wrong []string, err error) {
 	had, err := p.Worlds[0].Texts(ctx, p.Worlds[0].Dialect().TableNames())
 	if err != nil {
 		return nil, err
@@ -37,11 +37,11 @@ func wrongOfOurs(ctx context.Context, p *change.Proving) (missing []string, err 
 	}
 	for _, table := range []string{sqldb.SchemaTable, worldregistry.Table, sqldb.NumbersTable} {
 		if slices.Contains(had, table) && !slices.Contains(have, table) {
-			missing = append(missing, fmt.Sprintf("the table %s is missing", table))
+			wrong = append(wrong, fmt.Sprintf("the table %s is missing", table))
 		}
 	}
-	if len(missing) > 0 {
-		return missing, nil
+	if len(wrong) > 0 {
+		return wrong, nil
 	}
 	triggers := "SELECT name, tbl_name FROM sqlite_schema WHERE type = 'trigger'"
 	if p.New.Dialect().MySQL() {
@@ -49,7 +49,7 @@ func wrongOfOurs(ctx context.Context, p *change.Proving) (missing []string, err 
 	}
 	err = p.New.Rows(ctx, triggers, false, nil, func(row []any) (bool, error) {
 		if table := world.Text(row[1]); sqldb.Ours(table) {
-			missing = append(missing, fmt.Sprintf("the trigger %s of %s is not of the merge: drop it", world.Text(row[0]), table))
+			wrong = append(wrong, fmt.Sprintf("the trigger %s of %s is not of the merge: drop it", world.Text(row[0]), table))
 		}
 		return true, nil
 	})
@@ -61,14 +61,14 @@ func wrongOfOurs(ctx context.Context, p *change.Proving) (missing []string, err 
 		if err != nil {
 			return nil, err
 		}
-		missing = append(missing, missingServers(p, now)...)
+		wrong = append(wrong, missingServers(p, now)...)
 	}
 	if slices.Contains(had, sqldb.NumbersTable) {
 		numbers, err := missingNumbers(ctx, p)
 		if err != nil {
 			return nil, err
 		}
-		missing = append(missing, numbers...)
+		wrong = append(wrong, numbers...)
 	}
 	if p.Plan.Rekey != nil {
 		query := "SELECT COUNT(*) FROM sqlite_schema WHERE type = 'view' AND name = ?"
@@ -80,10 +80,10 @@ func wrongOfOurs(ctx context.Context, p *change.Proving) (missing []string, err 
 			return nil, err
 		}
 		if n == 0 {
-			missing = append(missing, fmt.Sprintf("the view %s is missing", record.KeysView))
+			wrong = append(wrong, fmt.Sprintf("the view %s is missing", record.KeysView))
 		}
 	}
-	return missing, nil
+	return wrong, nil
 }
 
 // missingServers compares the registry with the worlds'. Once it is open, servers may have run there.

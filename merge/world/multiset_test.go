@@ -128,7 +128,7 @@ func TestTableWithoutKeyInterrupted(t *testing.T) {
 		options := job.Options{Parallel: 1, RetryFor: -1}
 		stopped, step := 0, 3
 		if e.Name != "sqlite" {
-			step = servertest.Scale(12, 3) // a point is as far as the one before it, and the step
+			step = servertest.Scale(12, 3) // a server takes longer for each
 		}
 		for n := 5; ; n += step {
 			_, err := build.ApplyWith(t.Context(), p, into, all, options, failing(n))

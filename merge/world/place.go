@@ -116,8 +116,8 @@ func (s *Schema) Others(ctx context.Context, on *Connection, ours []string) ([]s
 
 // Drop removes from a database what s has, with the tables what is part of them, also their triggers (to drop one by
 // itself may need a right of the whole server), then more tables,
-// and the last ones with one request. others are the names of what is left in it. A session of MariaDB has another
-// sql_mode then.
+// and the last ones with one request. others are the names of what is left in it. It changes the sql_mode of a session of
+// MariaDB.
 func (s *Schema) Drop(ctx context.Context, from *Connection, more, last []string) (others []string, err error) {
 	have, err := Contains(ctx, from)
 	if err != nil {

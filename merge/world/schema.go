@@ -158,7 +158,7 @@ func (s *Schema) Differences(made *Schema, events bool) (all []string) {
 	return append(all, s.differences(made, func(*Object) bool { return true })...)
 }
 
-// onlyHere is said of an object that only the other schema has.
+// onlyHere ends the difference about an object that only the schema has that was made.
 const onlyHere = ": only here"
 
 // differences compares some of the objects.
