@@ -111,3 +111,59 @@ func TestKeylessNames(t *testing.T) {
 		}
 	})
 }
+
+// The names of a table without a key are made unique like others, with what is set beside them and what refers to them,
+// whether an index keeps them unique or only the rules ask for it.
+func TestKeylessOwnNames(t *testing.T) {
+	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
+		for _, index := range []string{"", " UNIQUE"} {
+			all := worldtest.KeyWorlds(t, e, 3,
+				"CREATE TABLE player (name VARCHAR(20)"+index+", seen INTEGER NOT NULL, flags INTEGER NOT NULL, owner INTEGER NOT NULL)",
+				"INSERT INTO player VALUES ('bob', 9 - %d, 4, 1), ('w%d only', 1, 4, 2), (NULL, 1, 4, 3), (NULL, 1, 4, 3)",
+				"CREATE TABLE chat (who VARCHAR(20), tag VARCHAR(20) NOT NULL)",
+				"INSERT INTO chat VALUES ('bob', 'w%d a'), ('bob', 'w%d a'), ('w%d only', 'w%d b'), (NULL, 'w%d c')",
+				"CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, sender VARCHAR(20) NOT NULL, tag VARCHAR(20) NOT NULL)",
+				"INSERT INTO mail VALUES (1, 'w%d only', 'w%d a'), (2, 'bob', 'w%d b')")
+			opts := worldtest.KeyOptions(func(o *rules.Options, d *rules.Declarations) {
+				o.Rekey.Spaces = append(o.Rekey.Spaces, rules.Space{Keys: []string{"mail.id"}})
+				d.Plain = append(d.Plain, "player.name", "player.seen", "player.flags")
+				d.References = append(d.References, rules.DeclaredReference{At: []string{"chat.who", "mail.sender"}, To: []string{"player.name"}},
+					rules.DeclaredReference{At: []string{"player.owner"}, To: []string{"chars.guid"}})
+			})
+			opts.Names = []plan.NamePolicy{{Table: "player", Column: "name", Template: "{name}.{source}", Keep: plan.KeepOlder, By: "seen",
+				Set: []rules.Setting{{Column: "flags", Bits: 1}}}}
+			worldtest.MergedAndBack(t, e, all, opts)
+			p, into := worldtest.Rekeyed(t, e, all, opts)
+			if names, _, cells := p.Renamed(); names != 2 || cells != 6 {
+				t.Errorf("the plan has %d new names and %d cells that change with them", names, cells)
+			}
+			worldtest.Asked(t, into, "SELECT name, seen, flags, owner FROM player WHERE name IS NOT NULL ORDER BY owner, name",
+				"bob.w0|9|5|1", "w0 only|1|4|2", "bob.w1|8|5|1001", "w1 only|1|4|1002", "bob|7|4|2001", "w2 only|1|4|2002")
+			worldtest.Asked(t, into, "SELECT who, tag FROM chat WHERE who LIKE 'bob%' ORDER BY tag, who",
+				"bob.w0|w0 a", "bob.w0|w0 a", "bob.w1|w1 a", "bob.w1|w1 a", "bob|w2 a", "bob|w2 a")
+			worldtest.Asked(t, into, "SELECT id, sender FROM mail ORDER BY id", "1|w0 only", "2|bob.w0", "1001|w1 only", "1002|bob.w1", "2001|w2 only", "2002|bob")
+			for what, wrong := range map[string]string{
+				"a new name":   "UPDATE player SET name = 'bob.w9' WHERE name = 'bob.w1'",
+				"one that won": "UPDATE player SET name = 'rob' WHERE name = 'bob'",
+				"not set":      "UPDATE player SET flags = 4 WHERE name = 'bob.w0'",
+				"a follower":   "UPDATE chat SET who = 'bob' WHERE tag = 'w1 a'",
+				"one of two":   "DELETE FROM player WHERE owner = 1003",
+			} {
+				other := worldtest.Clone(t, e, into)
+				worldtest.Exec(t, other, wrong)
+				other.Name = into.Name
+				if proof, err := prove.Verify(t.Context(), p, other, all, job.Options{}); err != nil || proof.Verdict != verdict.Fail {
+					t.Errorf("%s: %+v, %v", what, proof, err)
+				}
+			}
+			worldtest.Opened(t, p, into, all)
+			if index == "" {
+				worldtest.Exec(t, all[1], "INSERT INTO player VALUES ('bob', 7, 4, 3)")
+				const want = `several rows of w1 have the name "bob", and the table has no key that tells them apart`
+				if got := worldtest.RefusalsOf(t, e.Fresh(t, "new"), all, opts); !strings.Contains(got, want) {
+					t.Errorf("refused for %s", got)
+				}
+			}
+		}
+	})
+}

@@ -124,7 +124,7 @@ func (p *renaming) follow(ctx context.Context, n *plan.NamePolicy, col *catalog.
 			continue
 		}
 		if t := p.DBs[0].Table(f.Table); len(found) > 0 && t.Key() == nil {
-			p.Plan.Keyless = append(p.Plan.Keyless, plan.KeylessName{Table: f.Table, Column: f.Column, When: f.When()})
+			p.Plan.Keyless = append(p.Plan.Keyless, plan.KeylessName{Table: f.Table, Column: f.Column, By: f.Column, When: f.When()})
 		}
 		p.Plan.Renames = append(p.Plan.Renames, found...)
 	}

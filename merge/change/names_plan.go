@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check"
 	"mergesafe/merge/plan"
@@ -81,9 +82,6 @@ func renameAll(ctx context.Context, p *renaming) error {
 		if !slices.ContainsFunc(p.Plan.Tables, func(t plan.Table) bool { return t.Name == n.Table }) {
 			continue // nothing is copied there
 		}
-		if t.Key() == nil {
-			continue // refused with the table
-		}
 		if why := p.unchangeable(n); why != "" {
 			p.RefuseValues(n.Table, "%s", why)
 			continue
@@ -105,7 +103,7 @@ func renameAll(ctx context.Context, p *renaming) error {
 			return rules.Unsuitable("%s: %s.%s is %s and can never refer to a row of %s, whose key %s is %s: want the column that holds that key",
 				c.What(), c.Table, c.Key, key.Type, c.OfTable, ofKey.Name, ofKey.Type)
 		}
-		if why := p.Resolved.Unfollowing(c.Table, c.Column); why != "" {
+		if why := p.Resolved.Unchangeable(c.Table, c.Column); why != "" {
 			p.RefuseValues(c.Table, "%s", why)
 			continue
 		}
@@ -152,9 +150,18 @@ func (p *renaming) renameIn(ctx context.Context, n *plan.NamePolicy, t *catalog.
 	for _, j := range joined {
 		without[j.row.rowOf] = true
 	}
+	var alike *named // one of two rows that nothing tells apart
 	take := func(group []named) {
 		if group = slices.DeleteFunc(group, func(row named) bool { return without[row.rowOf] }); len(group) < 2 {
 			return
+		}
+		if rows := make(map[rowOf]bool); alike == nil && t.Key() == nil {
+			for i, row := range group {
+				if rows[row.rowOf] {
+					alike = &group[i]
+				}
+				rows[row.rowOf] = true
+			}
 		}
 		slices.SortStableFunc(group, func(a, b named) int {
 			switch n.Keep {
@@ -177,6 +184,10 @@ func (p *renaming) renameIn(ctx context.Context, n *plan.NamePolicy, t *catalog.
 	}
 	if err != nil {
 		return err
+	}
+	if alike != nil {
+		p.RefuseValues(n.Table, "several rows of %s have the %s %q, and the table has no key that tells them apart: rename all but one of them before the merge", p.DBs[alike.db].Name(), n.Column, alike.name)
+		return nil
 	}
 	if len(losers) > plan.MaxRenames {
 		p.RefuseValues(n.Table, "%d values of %s would be renamed, but at most %d can be", len(losers), n.Column, plan.MaxRenames)
@@ -201,6 +212,11 @@ func (p *renaming) renameIn(ctx context.Context, n *plan.NamePolicy, t *catalog.
 		homes.rename(l, r)
 		if err := p.set(n, l, r); err != nil {
 			return err
+		}
+	}
+	if t.Key() == nil && len(losers) > 0 {
+		for _, column := range append([]string{n.Column}, slice.Map(n.Set, func(s rules.Setting) string { return s.Column })...) {
+			p.Plan.Keyless = append(p.Plan.Keyless, plan.KeylessName{Table: n.Table, Column: column, By: n.Column})
 		}
 	}
 	p.nameJoined(n, joined, called, homes)
@@ -307,13 +323,16 @@ func (p *renaming) sameNames(ctx context.Context, n *plan.NamePolicy, t *catalog
 	return nil
 }
 
-// namedBy is a row that brings its name along, its key and what is set with the name.
+// namedBy is a row that brings its name along, its key and what is set with the name. Without a key the name itself is it.
 func namedBy(t *catalog.Table, db int, r check.EqualRow, form []byte) (named, error) {
 	end := 1 + len(t.Key())
 	row := named{rowOf: rowOf{db: db}, name: string(r.Carry[0]), form: string(form), set: r.Carry[end:]}
 	key, err := nameKey(t, r.Carry[1:end])
 	if err != nil {
 		return row, err
+	}
+	if t.Key() == nil {
+		key = []any{row.name}
 	}
 	if id, is := key[0].([]byte); is {
 		if id, err := gameid.FromBytes(id); err == nil {

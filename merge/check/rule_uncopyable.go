@@ -72,7 +72,7 @@ func uncopyable(f *Facts, t *catalog.Table) (reasons []string) {
 		}
 	}
 	for _, c := range f.Opts.Copies {
-		if why := f.Unfollowing(t.Name, c.Column); why != "" && c.Table == t.Name {
+		if why := f.Unchangeable(t.Name, c.Column); why != "" && c.Table == t.Name {
 			because("%s", why)
 		}
 	}

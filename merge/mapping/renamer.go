@@ -93,8 +93,8 @@ func (r *Renamer) columns(w string, l *world.Layout) (changes []columnRenames) {
 	}
 	for _, k := range r.keyless {
 		if to := r.byKey[renamed{w, k.Table, k.Column}]; to != nil && k.Table == l.Table {
-			one := columnRenames{column: slices.Index(l.Columns, k.Column), to: to, when: k.When}
-			if one.key = []int{one.column}; k.When != nil {
+			one := columnRenames{column: slices.Index(l.Columns, k.Column), key: []int{slices.Index(l.Columns, k.By)}, to: to, when: k.When}
+			if k.When != nil {
 				one.on = slices.Index(l.Columns, k.When.Column)
 			}
 			changes = append(changes, one)

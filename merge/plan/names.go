@@ -93,10 +93,12 @@ func Renamed(policies []NamePolicy) (all []rules.RenamedColumn) {
 	return all
 }
 
-// KeylessName is a column of a table without a key whose values follow a name, in all rows or those that When covers.
+// KeylessName is a column of a table without a key whose values change with the name in the column By of their rows, in
+// all rows or those that When covers.
 type KeylessName struct {
 	Table  string      `json:"table"`
 	Column string      `json:"column"`
+	By     string      `json:"by"`
 	When   *rules.When `json:"when,omitempty"`
 }
 

@@ -80,7 +80,7 @@ type Plan struct {
 	// Copies are columns that are renamed along.
 	Copies []NameCopy `json:"copies,omitempty"`
 
-	// Keyless are columns of tables without a key that name rows by a name. Their Renames are by the old name.
+	// Keyless are columns of tables without a key that have names, or change with one. Their Renames are by the old name.
 	Keyless []KeylessName `json:"keyless,omitempty"`
 
 	// Lacks are the rights to write that the account of the plan does not have, by

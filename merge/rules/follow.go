@@ -113,7 +113,7 @@ func cannotFollow(f *Resolved, ref *Ref) string {
 		return fmt.Sprintf("%s.%s refers to the column %s, in which some rows are renamed with %s.%s: let it refer to that column",
 			others[0].Table, catalog.ColumnList(others[0].Columns), at.Column, ref.ToTable, ref.ToColumns[0])
 	}
-	return f.Unfollowing(at.Table, at.Column)
+	return f.Unchangeable(at.Table, at.Column)
 }
 
 // When is the condition for the rows; nil for all.

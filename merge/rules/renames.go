@@ -73,17 +73,9 @@ func (f *Resolved) NewNames(table string) iter.Seq[string] {
 	}
 }
 
-// Unchangeable says why the values of a column cannot be changed in a merge, row by row; "" if they can.
+// Unchangeable says why the values of a column cannot be changed in a merge, row by row; "" if they can. A foreign key
+// follows names, and so leads to one.
 func (f *Resolved) Unchangeable(table, column string) string {
-	if _, t := f.ModelOf(table); t != nil && t.Key() == nil {
-		return "the table has no key, so its rows cannot be renamed"
-	}
-	return f.Unfollowing(table, column)
-}
-
-// Unfollowing says why the values of a column cannot be changed along with names; "" if they can. A foreign key follows
-// names, and so leads to one.
-func (f *Resolved) Unfollowing(table, column string) string {
 	tables := f.Model().Catalog.Tables
 	i := slices.IndexFunc(tables, func(t catalog.Table) bool { return t.Name == table })
 	if i < 0 || tables[i].Column(column) == nil {
