@@ -117,12 +117,16 @@ func TestKeylessNames(t *testing.T) {
 func TestKeylessOwnNames(t *testing.T) {
 	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
 		for _, index := range []string{"", " UNIQUE"} {
+			foreign := ""
+			if index != "" {
+				foreign = ", FOREIGN KEY (sender) REFERENCES player (name) ON UPDATE CASCADE"
+			}
 			all := worldtest.KeyWorlds(t, e, 3,
 				"CREATE TABLE player (name VARCHAR(20)"+index+", seen INTEGER NOT NULL, flags INTEGER NOT NULL, owner INTEGER NOT NULL)",
 				"INSERT INTO player VALUES ('bob', 9 - %d, 4, 1), ('w%d only', 1, 4, 2), (NULL, 1, 4, 3), (NULL, 1, 4, 3)",
 				"CREATE TABLE chat (who VARCHAR(20), tag VARCHAR(20) NOT NULL)",
 				"INSERT INTO chat VALUES ('bob', 'w%d a'), ('bob', 'w%d a'), ('w%d only', 'w%d b'), (NULL, 'w%d c')",
-				"CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, sender VARCHAR(20) NOT NULL, tag VARCHAR(20) NOT NULL)",
+				"CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, sender VARCHAR(20), tag VARCHAR(20) NOT NULL"+foreign+")",
 				"INSERT INTO mail VALUES (1, 'w%d only', 'w%d a'), (2, 'bob', 'w%d b')")
 			opts := worldtest.KeyOptions(func(o *rules.Options, d *rules.Declarations) {
 				o.Rekey.Spaces = append(o.Rekey.Spaces, rules.Space{Keys: []string{"mail.id"}})

@@ -94,7 +94,10 @@ func unidentified(f *Facts, t *catalog.Table) (reasons []string) {
 			"more: %s", n, otherwise)
 	}
 	for _, other := range f.Model().Catalog.Tables {
-		if slices.ContainsFunc(other.References, func(r catalog.Reference) bool { return r.ToTable == t.Name }) {
+		toMany := func(r catalog.Reference) bool { // MySQL takes an index that is not unique
+			return r.ToTable == t.Name && !slices.ContainsFunc(t.Uniques, func(u catalog.Unique) bool { return u.Unclear == "" && slices.Equal(u.Columns, r.ToColumns) })
+		}
+		if slices.ContainsFunc(other.References, toMany) {
 			because("it has no key and %q refers to it, so a reference does not identify a row: %s",
 				other.Name, otherwise)
 		}
