@@ -31,10 +31,8 @@ type Fate struct {
 // EachFate calls each with the rows whose names change by a plan, in its order, and then with those that stay behind, of
 // tables whose key is one column of integers: of others the plan has no list. No database is read.
 func EachFate(p *plan.Plan, each func(Fate) error) error {
-	for i := range p.Renames {
-		if err := each(fateOf(p, &p.Renames[i])); err != nil {
-			return err
-		}
+	if err := eachRenamed(p, func(*plan.Rename) bool { return true }, each); err != nil {
+		return err
 	}
 	if p.Leaving == nil {
 		return nil
@@ -54,14 +52,31 @@ func EachFate(p *plan.Plan, each func(Fate) error) error {
 	return nil
 }
 
-// fateOf is that of a row that gets a new name. Only the first world keeps its keys for certain.
-func fateOf(p *plan.Plan, r *plan.Rename) Fate {
-	first := p.Worlds[0].Name
-	f := Fate{OldWorld: r.Source, NewWorld: first, Table: r.Table, Column: r.Column, OldKey: world.KeyText(r.Key), OldName: r.Old, NewName: r.New}
-	if r.Source == first {
-		f.NewKey = f.OldKey
+// eachRenamed calls each with the rows that get new names, of those asked for. A row of a table without a key has none, and
+// only the first world keeps its keys for certain, unless they have names in them.
+func eachRenamed(p *plan.Plan, asked func(*plan.Rename) bool, each func(Fate) error) error {
+	keyless, named := make(map[string]bool), make(map[string]bool)
+	for _, t := range p.Tables {
+		keyless[t.Name] = len(t.Key) == 0
+		named[t.Name] = slices.ContainsFunc(p.Renames, func(r plan.Rename) bool { return r.Table == t.Name && slices.Contains(t.Key, r.Column) })
 	}
-	return f
+	for i := range p.Renames {
+		r := &p.Renames[i]
+		if !asked(r) {
+			continue
+		}
+		f := Fate{OldWorld: r.Source, NewWorld: p.Worlds[0].Name, Table: r.Table, Column: r.Column, OldName: r.Old, NewName: r.New}
+		if !keyless[r.Table] {
+			f.OldKey = world.KeyText(r.Key)
+		}
+		if r.Source == p.Worlds[0].Name && !named[r.Table] {
+			f.NewKey = f.OldKey
+		}
+		if err := each(f); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // EachFateOf calls each with every row of a table, with the values of a column such as that of names: of all worlds but the
@@ -112,14 +127,7 @@ func EachFateOf(ctx context.Context, p *plan.Plan, worlds []world.Database, tabl
 			return fmt.Errorf("merge: the rows of table %q of %q: %w", table, w.Name, err)
 		}
 	}
-	for i := range p.Renames {
-		if r := &p.Renames[i]; r.Source == p.Worlds[0].Name && r.Table == table && r.Column == column {
-			if err := each(fateOf(p, r)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return eachRenamed(p, func(r *plan.Rename) bool { return r.Source == p.Worlds[0].Name && r.Table == table && r.Column == column }, each)
 }
 
 // fates tells what becomes of the rows of a table.

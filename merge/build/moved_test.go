@@ -2,6 +2,7 @@ package build_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,6 +61,20 @@ func TestEachFateOf(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A row of a table without a key is told without one, and a key with a name in it is not said to stay.
+func TestEachFateOfKeys(t *testing.T) {
+	rename := func(table string) plan.Rename {
+		return plan.Rename{Source: "s1", Table: table, Column: "name", Key: `["sbob"]`, Old: "bob", New: "bob.s1"}
+	}
+	p := &plan.Plan{Worlds: []plan.World{{Name: "s1"}, {Name: "s2"}}, Renames: []plan.Rename{rename("log"), rename("car"), rename("pet")},
+		Tables: []plan.Table{{Name: "log"}, {Name: "car", Key: []string{"name"}}, {Name: "pet", Key: []string{"id"}}}}
+	var got []string
+	err := build.EachFate(p, func(f build.Fate) error { got = append(got, f.Table+" "+f.OldKey+" "+f.NewKey); return nil })
+	if want := []string{"log  ", "car bob ", "pet bob bob"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
 }
 
 func keysAndNames(t *testing.T, d world.Database, query string) (all []string) {
