@@ -23,7 +23,7 @@ var features = []string{
 	"cells with keys: words", "format with then", "rows that stay by where", "rows that stay by best",
 	"rows that stay by fewer", "rows that follow", "references that are cleared", "a condition is NULL",
 	"keys in cells that are cleared", "gone of a table that stays", "gone is not said", "names that are keys", "keys with names in them",
-	"names of combined rows",
+	"names of combined rows", "names without a key",
 }
 
 // What the program is known to do wrong is not drawn, so that the rest is seen: counters that are full or undeclared,
@@ -92,6 +92,7 @@ func drawGame(seed uint64, mysql bool) *Game {
 		{0.5, d.leftBehind}, {0.4, d.counters}, {0.4, d.logs}, {0.4, d.clans}, {0.4, d.relics}, {0.4, d.grades},
 		{0.4, d.pets},
 		{0.3, d.builtIns}, {0.3, d.parties}, {0.4, d.scrolls}, {0.4, d.cars}, {0.5, d.friends}, {0.4, d.players},
+		{0.4, d.stalls},
 	} {
 		if d.chance(f.p) {
 			f.add()
@@ -389,7 +390,7 @@ func (d *draw) heroes() {
 }
 
 func (d *draw) heroNames(hero *Table) {
-	n := Name{At: "hero.name", Template: one(d, "", "{name}.{source}", "{source}-{name}", "{name}_x")}
+	n := Name{At: hero.at("name"), Template: one(d, "", "{name}.{source}", "{source}-{name}", "{name}_x")}
 	used := make(map[string]bool)
 	d.text(hero, "name", 12, func(r Row, w int) any {
 		for {
@@ -400,7 +401,7 @@ func (d *draw) heroNames(hero *Table) {
 				return name
 			}
 			if len(used) > 0 && d.chance(0.1) {
-				name = fmt.Sprint("n", r["id"])
+				name = fmt.Sprint("n", len(used))
 				used[fmt.Sprint(w, name)] = true
 				return name
 			}
@@ -679,6 +680,23 @@ func (d *draw) friends() {
 	}
 	friend.rows = func(w int) int { return min(6, len(hero.Rows[w])) }
 	d.tag(friend)
+}
+
+// stalls have no key but names, which their bills repeat.
+func (d *draw) stalls() {
+	stall := d.table("stall", 8)
+	d.has("names without a key")
+	d.heroNames(stall)
+	stall.column("name").Null = true // an index over it is no key
+	d.tag(stall)
+	bill := d.table("bill", 10)
+	d.plain(bill, "price", d.number(4)).Null = false
+	d.named(bill, "stall", stall.column("name"), Reference{To: "stall.name"}, func(w int) string {
+		if len(stall.Rows[w]) == 0 || d.chance(0.2) {
+			return one(d, "Nobody", "Nemo")
+		}
+		return one(d, stall.Rows[w]...)["name"].(string)
+	})
 }
 
 // players are the same in every world by a number, and have names there, which letters go to.

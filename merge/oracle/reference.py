@@ -257,8 +257,9 @@ class Merge:
     def key(self, row):
         return tuple(row.v[k] for k in self.schema[row.table]["key"])
 
-    def key_text(self, row):  # as it was
-        return "/".join(encode(v) for v in self.key_before(row))
+    # As it was; a row without a key is told by its name.
+    def key_text(self, row, name=None):
+        return "/".join(str(encode(v)) for v in self.key_before(row) or (row.was.get(name),))
 
     # Which row a reference names in its own world; None if it names none.
     def named(self, row, ref):
@@ -546,7 +547,7 @@ class Merge:
                 elif said.get("keep") == "active":
                     rows.sort(key=lambda r: -r.v[said["by"]])
                 for r in rows[1:]:
-                    at = (self.names[r.world], table, column, self.key_text(r))
+                    at = (self.names[r.world], table, column, self.key_text(r, column))
                     if at not in plan:
                         raise Wrong("%s keeps its name %r, and another row has it" % (at, r.v[column]))
                     renamed[r] = plan.pop(at)
@@ -597,9 +598,9 @@ class Merge:
             if to in renamed and r.v[at] is not None:
                 r.v[at] = renamed[to]
                 self.see("cells that follow a name" if ref.by is None else "cells that repeat a name")
-                plan.pop((self.names[r.world], r.table, at, self.key_text(r)), None)
+                plan.pop((self.names[r.world], r.table, at, self.key_text(r, at)), None)
         for name in said.get("set", {}):
-            plan.pop((self.names[r.world], r.table, name, self.key_text(r)), None)
+            plan.pop((self.names[r.world], r.table, name, self.key_text(r, column)), None)
 
     # New names fit, come from the template, and are no other row's.
     def new_names(self, said, table, column, renamed):
