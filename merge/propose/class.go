@@ -2,6 +2,7 @@ package propose
 
 import (
 	"slices"
+	"strings"
 
 	"mergesafe/merge/check"
 
@@ -50,6 +51,7 @@ func classify(f *check.Facts, x *examination) *classifier {
 		c.judged[e] = c.judge(e)
 	}
 	c.followNames()
+	c.askTogether()
 	doubtAlike(c)
 	return c
 }
@@ -308,6 +310,36 @@ func (c *classifier) followNames() {
 			continue
 		}
 		c.judged[e] = &judgement{class: verdict.ClassUndecided, to: to, doubt: 0.4, reason: "a column with the same name is a reference"}
+	}
+}
+
+// askTogether offers one key for columns of one name of which neither names nor gaps say what they refer to: the one that
+// matches the most rows of all of them. So they are one question.
+func (c *classifier) askTogether() {
+	alike := make(map[string][]*examined)
+	for _, e := range c.x.columns {
+		if j := c.judged[e]; strings.HasPrefix(j.reason, nameOfKey) && j.score == 0 {
+			alike[sameNames(e.column.Name)] = append(alike[sameNames(e.column.Name)], e)
+		}
+	}
+	for _, all := range alike {
+		matched := func(s *space) (rows int64) {
+			for _, e := range all {
+				rows += e.pooled(s).own
+			}
+			return rows
+		}
+		best := c.judged[all[0]].to
+		for _, e := range all[1:] {
+			if to := c.judged[e].to; matched(to) > matched(best) {
+				best = to
+			}
+		}
+		for _, e := range all {
+			if j := c.judged[e]; j.to != best {
+				j.to, j.reason = best, nameOfKey
+			}
+		}
 	}
 }
 

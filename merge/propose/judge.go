@@ -71,7 +71,7 @@ var clues = []clue{
 		seen: (*look).nameSuggests},
 	{why: "its name may suggest it, and the gaps do not contradict that", class: verdict.ClassUndecided, doubt: 0.7, traits: traits{named: true},
 		seen: (*look).nameMaySuggest},
-	{why: "it has the name of a key", class: verdict.ClassUndecided, doubt: 0.6, seen: (*look).hasNameOfKey},
+	{why: nameOfKey, class: verdict.ClassUndecided, doubt: 0.6, seen: (*look).hasNameOfKey},
 	{why: "it has the range of the keys", class: verdict.ClassUndecided, doubt: 0.5, seen: (*look).spans},
 	{why: "its rows have a match, but there are too few to exclude chance", class: verdict.ClassUndecided, doubt: 0.5, traits: traits{chance: true},
 		seen: (*look).tooFew},
@@ -83,6 +83,7 @@ var clues = []clue{
 const (
 	namedButUnmatched = "its name suggests it, but many rows match nothing"
 	partOfKey         = "part of a key, but of no other table"
+	nameOfKey         = "it has the name of a key"
 	byChance          = "its values match keys no more often than by chance"
 )
 
