@@ -29,6 +29,7 @@ type DB struct {
 	guard   bool // see Guarded
 	adopted bool // see Adopt
 	manual  bool // its connections have autocommit=0
+	kept    bool // see Keep
 	lossy   atomic.Bool
 	opened
 
@@ -105,6 +106,15 @@ func (t Through) With(ctx context.Context) context.Context {
 
 // Dial is [Open] for a database that must answer.
 func Dial(ctx context.Context, dsn string, access Access) (*DB, error) {
+	if k, is := ctx.Value(keptKey{}).(*kept); is && access == ReadOnly {
+		if dialect, _, err := SplitDSN(dsn); err == nil && !dialect.Words().File {
+			return k.dial(ctx, dsn)
+		}
+	}
+	return dial(ctx, dsn, access)
+}
+
+func dial(ctx context.Context, dsn string, access Access) (*DB, error) {
 	through, _ := ctx.Value(throughKey{}).(Through)
 	db, err := open(dsn, access, through)
 	if err != nil {
@@ -168,8 +178,13 @@ type openedDriver struct {
 	by connector
 }
 
-// Close closes the pool.
-func (db *DB) Close() error { return db.pool.Close() }
+// Close closes the pool, unless that is kept; see [Keep].
+func (db *DB) Close() error {
+	if db.kept {
+		return nil
+	}
+	return db.pool.Close()
+}
 
 // Pool returns the pool beneath. Its errors are the driver's.
 func (db *DB) Pool() *sqlx.DB { return db.pool }

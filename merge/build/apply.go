@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"sync"
 
+	"mergesafe/internal/sqldb"
+
 	"mergesafe/merge/change"
 	"mergesafe/merge/job"
 	"mergesafe/merge/plan"
@@ -46,6 +48,8 @@ func Apply(ctx context.Context, plan *plan.Plan, into world.Database, worlds []w
 }
 
 func ApplyWith(ctx context.Context, plan *plan.Plan, into world.Database, worlds []world.Database, opts job.Options, h job.Hooks) (*Result, error) {
+	ctx, release := sqldb.Keep(ctx)
+	defer release()
 	r, err := job.NewRun(plan, into, worlds, opts, h)
 	if err != nil {
 		return nil, err

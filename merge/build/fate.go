@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"mergesafe/internal/sqldb"
+
 	"mergesafe/merge/job"
 	"mergesafe/merge/keys"
 	"mergesafe/merge/plan"
@@ -85,6 +87,8 @@ func eachRenamed(p *plan.Plan, asked func(*plan.Rename) bool, each func(Fate) er
 // It returns an error if a world is another one than was planned, or if the rows that it read are not those of the plan: then
 // the names that each was called with are those of others.
 func EachFateOf(ctx context.Context, p *plan.Plan, worlds []world.Database, table, column string, codecs keys.Codecs, each func(Fate) error) error {
+	ctx, release := sqldb.Keep(ctx)
+	defer release()
 	table = record.TableName(p, table)
 	if t := p.Table(table); t == nil || t.Only {
 		return fmt.Errorf("merge: the plan copies no rows of a table %q, only those of %q", table, p.Worlds[0].Name)

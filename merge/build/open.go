@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"mergesafe/internal/sqldb"
+
 	"mergesafe/internal/worldregistry"
 
 	"mergesafe/merge/job"
@@ -51,6 +53,8 @@ func Open(ctx context.Context, p *plan.Plan, into world.Database, worlds []world
 
 // With is [Open] with what only tests choose.
 func With(ctx context.Context, p *plan.Plan, into world.Database, worlds []world.Database, opts Options, h job.Hooks) (*Opened, error) {
+	ctx, release := sqldb.Keep(ctx)
+	defer release()
 	r, err := job.NewRun(p, into, worlds, opts.Options, h)
 	if err != nil {
 		return nil, err

@@ -16,11 +16,15 @@ import (
 // write, counts the rows of the worlds, which Apply sums up as it copies them, and changes no row. It is empty if Apply
 // would begin, or resume a merge that has begun. An error means that a database could not be read.
 func Ready(ctx context.Context, plan *plan.Plan, into world.Database, worlds []world.Database, opts job.Options) ([]plan.Refusal, error) {
+	ctx, release := sqldb.Keep(ctx)
+	defer release()
 	return blocking(ctx, plan, into, worlds, opts, job.Writing)
 }
 
 // Fresh is [Ready] without the checks of rights, which are tried by writing nothing: it only reads.
 func Fresh(ctx context.Context, plan *plan.Plan, into world.Database, worlds []world.Database, opts job.Options) ([]plan.Refusal, error) {
+	ctx, release := sqldb.Keep(ctx)
+	defer release()
 	return blocking(ctx, plan, into, worlds, opts, job.Reading)
 }
 
@@ -67,6 +71,8 @@ func Fence(ctx context.Context, plan *plan.Plan, into world.Database, worlds []w
 }
 
 func FenceWith(ctx context.Context, plan *plan.Plan, into world.Database, worlds []world.Database, opts job.Options, h job.Hooks) error {
+	ctx, release := sqldb.Keep(ctx)
+	defer release()
 	r, state, err := prepare(ctx, plan, into, worlds, opts, job.Writing, h)
 	if err != nil {
 		return err
@@ -84,6 +90,8 @@ func FenceWith(ctx context.Context, plan *plan.Plan, into world.Database, worlds
 // Unfence takes back what [Fence] did, if the merge has not begun. If it has, that is a
 // [*record.RefusedError]: then [build.Undo] lifts the fences. So it is if a fence says that the game was let in.
 func Unfence(ctx context.Context, p *plan.Plan, into world.Database, worlds []world.Database, opts job.Options) ([]job.Lifted, error) {
+	ctx, release := sqldb.Keep(ctx)
+	defer release()
 	r, state, err := prepare(ctx, p, into, worlds, opts, job.Writing, job.Hooks{})
 	if err != nil {
 		return nil, err

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"mergesafe/internal/sqldb"
+
 	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/job"
 	"mergesafe/merge/plan"
@@ -58,6 +60,8 @@ func (s *Status) Copied() int64 {
 // new database and the registries of the worlds, so it is quick, and may be called
 // while [Apply] or [build.Undo] runs elsewhere.
 func LookUp(ctx context.Context, plan *plan.Plan, into world.Database, worlds []world.Database) (*Status, error) {
+	ctx, release := sqldb.Keep(ctx)
+	defer release()
 	r, err := job.NewRun(plan, into, worlds, job.Options{}, job.Hooks{})
 	if err != nil {
 		return nil, err

@@ -74,6 +74,8 @@ func Undo(ctx context.Context, plan *plan.Plan, into world.Database, worlds []wo
 }
 
 func UndoWith(ctx context.Context, plan *plan.Plan, into world.Database, worlds []world.Database, opts UndoOptions, h job.Hooks) (*Undone, error) {
+	ctx, release := sqldb.Keep(ctx)
+	defer release()
 	r, err := job.NewRun(plan, into, worlds, opts.Options, h)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"mergesafe/internal/sqldb"
+
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/change"
 	"mergesafe/merge/plan"
@@ -21,6 +23,8 @@ import (
 // the options do not fit the databases. A reason that blocks the merge is not an error,
 // but one of the plan's Refusals.
 func NewPlan(ctx context.Context, into world.Database, worlds []world.Database, opts PlanOptions) (*plan.Plan, error) {
+	ctx, release := sqldb.Keep(ctx)
+	defer release()
 	made := &plan.Plan{Version: plan.PlanVersion, Made: time.Now().UTC().Truncate(time.Second), Refusals: []plan.Refusal{},
 		New: plan.New{Name: into.Name}, Worlds: []plan.World{}, Tables: []plan.Table{}, Left: []plan.Left{}, Renames: []plan.Rename{}}
 	p := &Planner{opts: &opts, into: into, Planning: &change.Planning{Opts: &opts, Plan: made}}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"mergesafe/internal/sqldb"
+
 	"mergesafe/merge/change"
 	"mergesafe/merge/evidence"
 	"mergesafe/merge/job"
@@ -42,6 +44,8 @@ func Verify(ctx context.Context, plan *plan.Plan, into world.Database, worlds []
 
 func VerifyWith(ctx context.Context, plan *plan.Plan, into world.Database, worlds []world.Database, opts job.Options,
 	h job.Hooks) (*Proof, error) {
+	ctx, release := sqldb.Keep(ctx)
+	defer release()
 	r, err := job.NewRun(plan, into, worlds, opts, h)
 	if err != nil {
 		return nil, err

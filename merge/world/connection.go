@@ -63,6 +63,7 @@ type Connection struct {
 	backend  sqldb.Backend // of conn
 	prepared map[string]driver.Stmt
 	within   bool  // a transaction of [Connection.Tx]
+	erred    bool  // a statement failed since it was opened: its session may not be as it should
 	loads    *bool // whether the server takes LOAD DATA LOCAL; nil: not asked yet
 	Packet   int   // how many bytes of values may go into one statement
 }
@@ -72,7 +73,11 @@ func (c *Connection) Dialect() Dialect {
 	return Dialect{sqldb.Dialect(kind)}
 }
 
+// Close closes the connection, and rolls back what was not committed.
 func (c *Connection) Close() {
+	if !c.Writes && !c.erred {
+		c.release(nil) // for the next one who reads; see [sqldb.Keep]
+	}
 	c.Drop()
 	if c.DB != nil && !c.Shared {
 		c.DB.Close()
@@ -83,21 +88,26 @@ func (c *Connection) Close() {
 // Drop closes the connection, and rolls back what was not committed. A database
 // that is only read is opened again by the next use: it may have been replaced.
 func (c *Connection) Drop() {
-	if c.conn != nil {
-		c.conn.Raw(func(any) error {
-			for _, s := range c.prepared {
-				s.Close() // or SQLite would not let go of the file
-			}
-			// Not back into the pool: it may be in the middle of a transaction.
-			return errDropped
-		})
-		c.conn.Close()
-		c.conn, c.prepared = nil, nil
-	}
+	c.release(errDropped) // not back into the pool: it may be in the middle of a transaction
 	if !c.Writes && !c.Shared && c.DB != nil {
 		c.DB.Close()
 		c.DB = nil
 	}
+}
+
+// release gives the connection back to the pool, which closes it if there is an error.
+func (c *Connection) release(err error) {
+	if c.conn == nil {
+		return
+	}
+	c.conn.Raw(func(any) error {
+		for _, s := range c.prepared {
+			s.Close() // or SQLite would not let go of the file
+		}
+		return err
+	})
+	c.conn.Close()
+	c.conn, c.prepared = nil, nil
 }
 
 // Open opens the database, if it is not open.
@@ -134,6 +144,7 @@ func (c *Connection) Connect(ctx context.Context) error {
 	if err != nil {
 		return sqldb.Translate(err)
 	}
+	c.erred = false
 	c.conn, c.prepared, c.Packet = conn, make(map[string]driver.Stmt), 1<<20
 	if err := c.prepareSession(ctx); err != nil {
 		c.Drop()
@@ -307,6 +318,7 @@ func (c *Connection) rows(ctx context.Context, args []any, take func(row []any) 
 // failed translates the error of a statement. If it came because the context
 // ended, the server is told to stop working on the statement.
 func (c *Connection) failed(ctx context.Context, err error) error {
+	c.erred = true
 	if ctx.Err() != nil {
 		_ = c.backend.Kill(c.DB.Pool().DB)
 	}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
 	"mergesafe/internal/servertest"
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge/world"
 	"mergesafe/merge/worldtest"
 )
@@ -61,4 +63,61 @@ func testConnectionAsksLittle(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+// A command that keeps its connections asks the next question on one that was given back: for what it reads from a
+// server, unless a question failed on it. Whoever writes has a connection of his own, and a file is opened each time.
+func TestConnectionsAreKept(t *testing.T) {
+	servertest.OnMySQLToo(t, func(t *testing.T) {
+		d := worldtest.Engines()[1].Fresh(t, "s1")
+		ctx, release := sqldb.Keep(t.Context())
+		session := func(writes bool, more ...string) (id int64) {
+			c := &world.Connection{Database: d, Writes: writes}
+			defer c.Close()
+			id, err := c.Number(ctx, "SELECT CONNECTION_ID()", false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, query := range more {
+				c.Number(ctx, query, false)
+			}
+			return id
+		}
+		first := session(false)
+		if again := session(false, "SELECT nonsense"); again != first {
+			t.Error("the second question is asked on another connection")
+		}
+		if next := session(false); next == first {
+			t.Error("a connection is kept on which a question failed")
+		}
+		if writer := session(true); writer == session(true) {
+			t.Error("a connection is kept on which something may have been written")
+		}
+		release()
+		c := &world.Connection{Database: d}
+		defer c.Close()
+		if _, err := c.Number(ctx, "SELECT 1", false); err == nil {
+			t.Error("a connection is open after the command")
+		}
+	})
+	t.Run("sqlite", func(t *testing.T) {
+		d := worldtest.Engines()[0].Fresh(t, "s1")
+		worldtest.Exec(t, d, "CREATE TABLE t (n INT)")
+		ctx, release := sqldb.Keep(t.Context())
+		defer release()
+		c := &world.Connection{Database: d}
+		defer c.Close()
+		for _, n := range []int64{0, 1} {
+			got, err := c.Number(ctx, "SELECT COUNT(*) FROM t", false)
+			if err != nil || got != n {
+				t.Errorf("got %d, %v, want %d", got, err, n)
+			}
+			c.Close()
+			replaced := worldtest.Engines()[0].Fresh(t, "s2")
+			worldtest.Exec(t, replaced, "CREATE TABLE t (n INT)", "INSERT INTO t VALUES (1)", "PRAGMA journal_mode = DELETE")
+			if err := os.Rename(strings.TrimPrefix(replaced.DSN, "sqlite:"), strings.TrimPrefix(d.DSN, "sqlite:")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
 }

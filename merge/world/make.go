@@ -43,6 +43,9 @@ func (s *Schema) MakeTables(ctx context.Context, to *Connection) error {
 // indexes one by one, those between them together. If an earlier process was killed, its statement may still run on the
 // server: MakeIndexes waits for its end.
 func (s *Schema) MakeIndexes(ctx context.Context, to *Connection, table string) error {
+	if !slices.ContainsFunc(s.Objects, func(o Object) bool { return o.Kind == Index && o.Table == table }) {
+		return nil
+	}
 	return s.stage(ctx, to, table, func(m *maker) error { return m.complete(table, Index) })
 }
 
@@ -187,7 +190,7 @@ func (m *maker) look() (*Schema, error) {
 		return Read(m.ctx, m.to)
 	}
 	now := &reader{Schema: new(Schema), on: m.to}
-	err := now.readDatabase(m.ctx)
+	err := now.readServer(m.ctx)
 	if err == nil {
 		err = now.readObjects(m.ctx, []Object{{Kind: Table, Name: m.table}})
 	}

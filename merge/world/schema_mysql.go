@@ -79,6 +79,26 @@ func (s *reader) readMySQL(ctx context.Context) error {
 
 // readDatabase reads what belongs to the database as a whole, and to its server.
 func (s *reader) readDatabase(ctx context.Context) error {
+	err := s.readServer(ctx)
+	if err != nil {
+		return err
+	}
+	if s.others, err = s.on.Texts(ctx, mysqlOthers); err != nil {
+		return err
+	}
+	if s.database == serverDatabase { // asked for the server alone
+		return nil
+	}
+	row, err := one(ctx, s.on, "SHOW CREATE DATABASE "+quote(s.database))
+	if err == nil {
+		create := Text(row[1])
+		s.Options = strings.TrimSpace(create[sqltext.MySQL(create)[2].End():]) // CREATE DATABASE name
+	}
+	return err
+}
+
+// readServer reads what has to be known of the server and the database to read one object.
+func (s *reader) readServer(ctx context.Context) error {
 	if _, err := s.on.Exec(ctx, "session", "SET SESSION sql_quote_show_create = 1", false); err != nil {
 		return err
 	}
@@ -93,18 +113,7 @@ func (s *reader) readDatabase(ctx context.Context) error {
 	s.Version = version[:strings.LastIndex(version[:strings.IndexByte(version+"-", '-')], ".")]
 	s.database, s.collation, s.lowerCase = Text(row[0]), Text(row[1]), Text(row[3])
 	s.self = Text(row[4])
-	if s.others, err = s.on.Texts(ctx, mysqlOthers); err != nil {
-		return err
-	}
-	if s.database == serverDatabase { // asked for the server alone
-		return nil
-	}
-	row, err = one(ctx, s.on, "SHOW CREATE DATABASE "+quote(s.database))
-	if err == nil {
-		create := Text(row[1])
-		s.Options = strings.TrimSpace(create[sqltext.MySQL(create)[2].End():]) // CREATE DATABASE name
-	}
-	return err
+	return nil
 }
 
 // one reads the row of a query.
