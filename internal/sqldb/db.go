@@ -9,6 +9,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -63,6 +64,7 @@ const (
 	ReadWrite Access = iota // a file of SQLite is made if it is not there, and comes into WAL mode
 	ReadOnly
 	WriteExisting // a file of SQLite must be there, and is not changed by its opening
+	Alone         // WriteExisting, while no other connection has a file of SQLite open
 )
 
 func open(dsn string, access Access, through Through) (*DB, error) {
@@ -192,7 +194,7 @@ func (db *DB) Pool() *sqlx.DB { return db.pool }
 // Ping makes sure that the database answers.
 func (db *DB) Ping(ctx context.Context) error {
 	if err := db.pool.PingContext(ctx); err != nil {
-		return db.Fault("ping", err)
+		return db.Fault("ping", db.sessions.LockFault(err))
 	}
 	return db.Kept()
 }
@@ -227,12 +229,16 @@ func (db *DB) confirmed(what string, all bool) error {
 // so Connect waits.
 func (db *DB) Connect(ctx context.Context) error {
 	for start := time.Now(); ; {
-		err := Retry(ctx, func() error { return db.Ping(ctx) })
+		err := db.Ping(ctx)
 		if !errors.Is(err, ErrRetryable) || ctx.Err() != nil || time.Since(start) > BusyTimeout {
 			return Explain(err, db.Plain)
 		}
+		time.Sleep(rand.N(20 * time.Millisecond))
 	}
 }
+
+// LockFault is an error of a driver that says which process has the lock, if it is about a file that is locked.
+func (db *DB) LockFault(err error) error { return db.sessions.LockFault(err) }
 
 // Once runs f, unless it returned nil for the same key on this DB before.
 func (db *DB) Once(key any, f func() error) error {

@@ -2,6 +2,8 @@ package build_test
 
 import (
 	"errors"
+	"os"
+	"strings"
 	"testing"
 
 	"mergesafe/internal/smalldisk"
@@ -53,4 +55,37 @@ func TestUndoOnAFullDisk(t *testing.T) {
 	if err != nil || !done.Dropped || len(done.Lifted) != 2 {
 		t.Errorf("%+v, %v", done, err)
 	}
+}
+
+// So is one that stopped because the disk is full, with rows for which only -wal had room. What is left of it then stays:
+// without the file, the name may be that of another database.
+func TestUndoOfAFullDisk(t *testing.T) {
+	small := smalldisk.Mount(t, "6m")
+	e := worldtest.SqliteIn(func(t testing.TB) string { return t.(*testing.T).TempDir() })
+	all := []world.Database{worldtest.ManyRows(t, e, "a", 1, 10), worldtest.ManyRows(t, e, "b", 100_000, 20_000)}
+	p, into := worldtest.PlanOf(t, worldtest.SqliteIn(func(testing.TB) string { return small.Path() }), all, worldtest.ManyOptions)
+	if err := small.Fill(512 << 10); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := build.Apply(t.Context(), p, into, all, job.Options{RetryFor: -1}); !errors.Is(err, record.ErrStopped) {
+		t.Fatalf("with a full disk: %v", err)
+	}
+	if err := small.Fill(0); err != nil {
+		t.Fatal(err)
+	}
+	done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Options: once})
+	if err != nil || !done.Dropped {
+		t.Errorf("%+v, %v", done, err)
+	}
+	log := beside(into)[1]
+	if _, err := build.Apply(t.Context(), p, into, all, once); err == nil || !strings.Contains(err.Error(), "remove the rest: rm "+log) {
+		t.Errorf("apply beside what is left: %v", err)
+	}
+	if err := small.Free(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range beside(into) {
+		os.Remove(name)
+	}
+	worldtest.MustApply(t, p, into, all)
 }

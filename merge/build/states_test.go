@@ -212,7 +212,7 @@ func TestUndoOfALiftedGate(t *testing.T) {
 		}
 		_, err = build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: true})
 		worldtest.RefusedBecause(t, "undo", "server 1 runs", err)
-		if err := node.Close(); err != nil {
+		if err := errors.Join(node.Close(), db.Close()); err != nil {
 			t.Fatal(err)
 		}
 		given := worldtest.RegistryIn(t, into)[0]
@@ -340,6 +340,12 @@ func TestUndoThawsBesideFences(t *testing.T) {
 				}
 				met = true
 				later := p
+				if !again && e.Name == "sqlite" { // the frozen process has the file open
+					if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Options: once}); !errors.Is(err, record.ErrStopped) {
+						t.Errorf("the other undo: %v", err)
+					}
+					return nil
+				}
 				if !again {
 					worldtest.MustDrop(t, p, into, all)
 					later = worldtest.MustPlan(t, into, all, planner.PlanOptions{})
@@ -350,6 +356,10 @@ func TestUndoThawsBesideFences(t *testing.T) {
 				}
 				return nil
 			}})
+			if met && err == nil && !again && e.Name == "sqlite" {
+				worldtest.Dropped(t, into)
+				continue
+			}
 			if !met || !errors.Is(err, record.ErrBusy) {
 				t.Errorf("%s: %t, %v", point, met, err)
 			}

@@ -1,7 +1,6 @@
 package build
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -203,7 +202,8 @@ func (u *undo) begin(ctx context.Context, recorded record.State) (was record.Sta
 		if errors.Is(sqldb.Translate(err), sqldb.ErrDiskFull) && !was.Entered() { // what is dropped makes room
 			u.Manifest.Left = recorded
 			u.writing(false)
-			return world.ForgetEmptyLog(u.New.Database)
+			u.alone(true)
+			return nil
 		}
 		return err
 	})
@@ -441,7 +441,7 @@ func (u *undo) dropOnServer(ctx context.Context, all *world.Schema) error {
 		return err
 	}
 	if u.leaves(others) {
-		return world.RemoveOn(ctx, u.New, u.New.Database)
+		return world.Remove(ctx, u.New)
 	}
 	_, err = new(world.Schema).Drop(ctx, u.New, nil, []string{record.RecordTable})
 	return err
@@ -452,46 +452,49 @@ func dropped(r *job.Run, lock string) error {
 	return fmt.Errorf("%w: another undo drops %s, or its process is frozen: on the database server, SELECT IS_USED_LOCK('%s') tells the number of its connection, KILL ends it", record.ErrBusy, r.New.Name, lock)
 }
 
-// dropFile drops in one transaction. A file goes while that keeps others from it: another undo and a later merge might be
-// done while the process is frozen. On a full disk nothing can be locked, and what goes makes room.
+// dropFile removes the file, or drops in one transaction what the merge made.
 func (u *undo) dropFile(ctx context.Context, all *world.Schema) error {
-	removed, failed := false, error(nil)
-	remove := func() error {
-		if err := u.Manifest.ExpectState(ctx, u.Manifest.Left); err != nil || !u.Manifest.Label.Made {
-			return err
-		}
-		others, err := all.Others(ctx, u.New, append(u.ours(), sqldb.KeysView))
-		if err == nil && u.leaves(others) {
-			if err = u.New.DB.Kept(); err == nil {
-				failed, removed = world.Remove(ctx, u.New.Database), true
-			}
-		}
+	goes, err := u.removeFile(ctx, all)
+	if err != nil || goes {
 		return err
 	}
 	u.writing(true)
-	err := u.New.Tx(ctx, func() error {
-		if err := remove(); err != nil || removed {
-			return cmp.Or(err, errRemoved)
+	return u.New.Tx(ctx, func() error {
+		if err := u.Manifest.ExpectState(ctx, u.Manifest.Left); err != nil {
+			return err
 		}
 		others, err := all.Drop(ctx, u.New, u.ours(), []string{record.RecordTable})
 		u.leaves(others)
 		return err
 	})
-	if full := err; errors.Is(full, sqldb.ErrDiskFull) && !removed {
-		u.writing(false)
-		if err = world.ForgetEmptyLog(u.New.Database); err == nil {
-			err = cmp.Or(remove(), full)
-		}
-	}
-	if !removed {
-		return err
-	}
-	u.New.Close()
-	if failed != nil { // Windows removes no file that is open
-		failed = world.Remove(ctx, u.New.Database)
-	}
-	return failed
 }
 
-// errRemoved ends a transaction on a file that is removed: there is nothing to commit.
-var errRemoved = errors.New("the file is removed")
+// removeFile removes the file if the merge made it and nothing else is in it, while no other process has it open: another undo
+// and a later merge might be done while the process is frozen.
+func (u *undo) removeFile(ctx context.Context, all *world.Schema) (goes bool, err error) {
+	if !u.Manifest.Label.Made {
+		return false, nil
+	}
+	u.alone(true)
+	defer u.alone(false)
+	if err := world.Lock(ctx, u.New); err != nil {
+		return false, err
+	}
+	if err := u.Manifest.ExpectState(ctx, u.Manifest.Left); err != nil {
+		return false, err
+	}
+	others, err := all.Others(ctx, u.New, append(u.ours(), sqldb.KeysView))
+	if err != nil || !u.leaves(others) {
+		return false, err
+	}
+	return true, world.Remove(ctx, u.New)
+}
+
+// alone opens a file so that no other process has it open, when it is used next, or ends that. So it can be read on a full
+// disk, too.
+func (u *undo) alone(is bool) {
+	if !u.New.Dialect().MySQL() {
+		u.New.Close()
+		u.New.Alone = is
+	}
+}

@@ -41,6 +41,7 @@ func (d Database) LogValue() slog.Value { return slog.StringValue(d.Name) }
 type Connection struct {
 	Database
 	Writes bool
+	Alone  bool // opens a file so that no other connection has it open
 	Fail   Failpoint
 
 	// Unchecked turns the check of foreign keys off; see [build.CheckReferences].
@@ -118,6 +119,9 @@ func (c *Connection) Open(ctx context.Context) error {
 	access := sqldb.ReadOnly
 	if c.Writes {
 		access = sqldb.WriteExisting
+	}
+	if c.Alone {
+		access = sqldb.Alone
 	}
 	db, err := sqldb.Dial(ctx, c.DSN, access)
 	if err != nil {
@@ -322,7 +326,7 @@ func (c *Connection) failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		_ = c.backend.Kill(c.DB.Pool().DB)
 	}
-	return sqldb.Translate(err)
+	return sqldb.Translate(c.DB.LockFault(err))
 }
 
 // Number returns the number that a query returns.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"mergesafe/internal/servertest"
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge/world"
 )
 
@@ -244,6 +245,19 @@ func TestCreateFile(t *testing.T) {
 			t.Errorf("%s: the file was made", suffix)
 		}
 		os.Remove(dir + "/beside" + suffix)
+	}
+	// An empty file that another process is filling stays as it is.
+	write("filling", "")
+	other := &world.Connection{Database: to("filling"), Writes: true}
+	defer other.Close()
+	if _, err := other.Exec(t.Context(), "lock", "PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE", false); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Create(t.Context(), to("filling"), nil); !errors.Is(err, sqldb.ErrRetryable) {
+		t.Errorf("another process fills it: %v", err)
+	}
+	if info, err := os.Stat(dir + "/filling"); err != nil || info.Size() > 0 {
+		t.Errorf("another process fills it: %+v, %v", info, err)
 	}
 	// A path is taken as connections take it, and an empty file that is there keeps its owner and who may read it.
 	if made, err := s.Create(t.Context(), to("gone/../near"), nil); err != nil || !made {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -223,46 +224,55 @@ func counted(ctx context.Context, on *Connection, table string) (next uint64, er
 	return next, err
 }
 
-// Remove removes an empty database, or the file of one with what lies beside it.
-func Remove(ctx context.Context, d Database) error {
-	if path, file := filePath(d); file {
-		if _, err := os.Stat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {
-			_ = os.Truncate(path, 0) // gives the room back at once, also while this process has the file open
-		}
-		for _, suffix := range []string{"", "-wal", "-shm", "-journal"} { // without the first, the others are nothing
-			if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return fmt.Errorf("database %q: %w", d.Name, err)
-			}
-		}
-		return nil
+// Lock keeps others from a file until c, which is [Connection.Alone], is closed. It is the file that is at its path.
+func Lock(ctx context.Context, c *Connection) error {
+	_, err := c.Exec(ctx, "lock", "BEGIN EXCLUSIVE; ROLLBACK", false)
+	if errors.Is(err, sqldb.ErrRetryable) {
+		err = fmt.Errorf("another process has the file of %q open: stop it: %w", c.Name, err)
 	}
-	server, _, err := Server(d)
-	if err != nil {
-		return err
-	}
-	on := &Connection{Database: server, Writes: true}
-	defer on.Close()
-	return RemoveOn(ctx, on, d)
-}
-
-// RemoveOn removes a database of MySQL or MariaDB by a session of its server.
-func RemoveOn(ctx context.Context, on *Connection, d Database) error {
-	_, name, err := Server(d)
 	if err == nil {
-		_, err = on.Exec(ctx, "drop", "DROP DATABASE IF EXISTS "+quote(name), false)
+		err = c.DB.Kept()
 	}
 	return err
 }
 
-// ForgetEmptyLog removes a write-ahead log without a byte beside a file, as it is left if there was no room to open the file
-// for writing: with it the file cannot be read.
-func ForgetEmptyLog(d Database) error {
-	path, _ := filePath(d)
-	info, err := os.Stat(path + "-wal")
-	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() > 0 {
-		return nil
+// Remove removes an empty database of MySQL or MariaDB, or the file that c has locked: see [Lock].
+func Remove(ctx context.Context, c *Connection) error {
+	if path, file := filePath(c.Database); file {
+		return removeFile(ctx, c, path)
 	}
-	return errors.Join(err, os.Remove(path+"-wal"))
+	_, name, err := Server(c.Database)
+	if err == nil {
+		_, err = c.Exec(ctx, "drop", "DROP DATABASE IF EXISTS "+quote(name), false)
+	}
+	return err
+}
+
+// removeFile removes what lies beside a file first: a process that is killed leaves a whole database, and one that is
+// frozen keeps its lock. When the file is gone, what has such a name may belong to a later database, and stays: SQLite
+// too removes no -wal beside a file that was moved. So does -wal if the disk has no room to bring what it holds into the file.
+func removeFile(ctx context.Context, c *Connection, path string) error {
+	if _, err := c.Exec(ctx, "checkpoint", "PRAGMA wal_checkpoint(TRUNCATE)", false); err != nil && !errors.Is(err, sqldb.ErrDiskFull) {
+		return err
+	}
+	all := []string{"-shm", "-journal", "-wal", ""}
+	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
+		all = []string{""}
+	}
+	if runtime.GOOS == "windows" { // which removes no file that is open
+		c.Close()
+	}
+	for _, suffix := range all {
+		if err := c.Fail.At("before removing " + suffix); err != nil {
+			return err
+		}
+		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("database %q: %w", c.Name, withoutPath(err))
+		}
+	}
+	err := c.Fail.At("after removing")
+	c.Close()
+	return err
 }
 
 // Enabled is how many events run.

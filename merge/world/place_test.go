@@ -17,7 +17,7 @@ func TestFileNames(t *testing.T) {
 		if there, err := world.Exists(t.Context(), d); err != nil || !there {
 			t.Errorf("%s: there: %v, %v", name, there, err)
 		}
-		if err := world.Remove(t.Context(), d); err != nil {
+		if err := world.Remove(t.Context(), &world.Connection{Database: d, Alone: true}); err != nil {
 			t.Error(err)
 		}
 		if _, err := os.Stat(d.DSN[len("sqlite:"):]); !os.IsNotExist(err) {
@@ -35,7 +35,7 @@ func TestMayMake(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "left-wal"), []byte("x"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"no/new": "there is no directory", "link": "is a link", "left": `"left-wal"`, "new": ""} {
+	for name, want := range map[string]string{"no/new": "there is no directory", "link": "is a link", "left": "remove the rest: rm " + filepath.Join(dir, "left-wal"), "new": ""} {
 		err := world.MayMake(world.Database{Name: "w", DSN: "sqlite:" + filepath.Join(dir, name)})
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: want %q, got %v", name, want, err)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
 )
 
@@ -106,10 +107,14 @@ func mayMake(path string) error {
 			return err
 		}
 	}
+	var left []string
 	for _, suffix := range []string{"-wal", "-shm", "-journal"} {
 		if _, err := os.Lstat(path + suffix); !os.IsNotExist(err) {
-			return fmt.Errorf("%q belongs to another database and has its name: move it away", shown(filepath.Base(path)+suffix))
+			left = append(left, printable.Quoted(shown(path)+suffix))
 		}
+	}
+	if len(left) > 0 { // SQLite would take it for a part of the new file
+		return fmt.Errorf("of a database that was there before, only a part is left: bring that database back, or remove the rest: rm %s", strings.Join(left, " "))
 	}
 	return nil
 }
@@ -136,14 +141,7 @@ func (s *Schema) setAside(ctx context.Context, d Database, path string, record f
 		return ifMissing(path, err)
 	}
 	if !made {
-		if info, err := os.Stat(path); err != nil || info.Size() > 0 {
-			return err
-		}
-		bytes, err := os.ReadFile(aside)
-		if err == nil {
-			err = os.WriteFile(path, bytes, 0) // a page or two, with one call
-		}
-		return err
+		return fillEmpty(ctx, d, path, aside)
 	}
 	if err := os.Link(aside, path); err != nil {
 		return ifMissing(path, err)
@@ -154,6 +152,27 @@ func (s *Schema) setAside(ctx context.Context, d Database, path string, record f
 		}
 	}
 	return nil
+}
+
+// fillEmpty gives an empty file the bytes of another one, while no other process has it open: one that is frozen here must
+// not write over what others fill it with meanwhile.
+func fillEmpty(ctx context.Context, d Database, path, aside string) error {
+	on := &Connection{Database: d, Alone: true}
+	defer on.Close()
+	if _, err := on.Exec(ctx, "lock", "PRAGMA journal_mode = MEMORY", false); err != nil { // no -journal
+		return err
+	}
+	if err := Lock(ctx, on); err != nil {
+		return err
+	}
+	if info, err := os.Stat(path); err != nil || info.Size() > 0 {
+		return err
+	}
+	bytes, err := os.ReadFile(aside)
+	if err == nil {
+		err = os.WriteFile(path, bytes, 0) // a page or two, with one call
+	}
+	return err
 }
 
 // making is what the name of a file ends with that is to take the place of another one.

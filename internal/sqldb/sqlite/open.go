@@ -62,7 +62,7 @@ func openSQLite(path string, access sqldb.Access) (_ *sqliteFile, check func() e
 		switch access {
 		case sqldb.ReadOnly:
 			return nil, nil, errors.New("no such file: check the path; a database opened read-only must exist")
-		case sqldb.WriteExisting:
+		case sqldb.WriteExisting, sqldb.Alone:
 			return nil, nil, errors.New("no such file: check the path")
 		}
 	case err != nil:
@@ -83,9 +83,14 @@ func openSQLite(path string, access sqldb.Access) (_ *sqliteFile, check func() e
 	if readOnly {
 		return openSQLiteReadOnly(path, options)
 	}
-	if access == sqldb.WriteExisting {
+	switch access {
+	case sqldb.Alone: // without -shm, for which a full disk has no room
 		options.Set("mode", "rw")
-	} else {
+		options.Set("_pragma", "locking_mode(EXCLUSIVE)")
+		options.Set("_busy_timeout", "0") // the caller says why it waits
+	case sqldb.WriteExisting:
+		options.Set("mode", "rw")
+	default:
 		options.Set("mode", "rwc")
 		options.Set("_journal_mode", "WAL")
 	}

@@ -30,7 +30,7 @@ var faults = mutant.Faults([][4]string{
 	{"5: open opens without a fence", opens, "if err := r.OrBusy(ctx, r.Kept(ctx, \"open\", state)); err != nil {", "if err := ctx.Err(); err != nil {"},
 	{"5: open opens without a fence", "merge/build/servers.go", "if err := reg.MarkFence(ctx, s.Server, r.Plan.ID, state); err != nil {", "if err := reg.MarkFence(ctx, s.Server, r.Plan.ID, state); err != nil && !errors.Is(err, worldregistry.ErrNoFence) {"},
 	{"6: one database is two worlds", twins, "same, unclear, failed := other.Same(ctx, at)", "same, unclear, failed := other.Same(ctx, at)\n\t\t\tsame = false"},
-	{"7: undo drops what the merge did not make", undoes, "case say == \"\":\n", "case say == \"\":\n\t\tworld.Remove(ctx, u.New.Database)\n"},
+	{"7: undo drops what the merge did not make", undoes, "case say == \"\":\n", "case say == \"\":\n\t\tworld.Remove(ctx, u.New)\n"},
 	{"8: NOT BEGUN after an undo that raised", asks, "err != nil || how != \"\" {", "err != nil {\n\t\t_ = how"},
 	{"8: undo compares with the worlds", "merge/prove/written.go", "parts, rows = append(parts, plan.Part{Table: i, World: newDatabase}), rows+t.Merged()", "parts, rows = append(parts, plan.Part{Table: i, World: newDatabase}), rows+t.Merged()\n\t\t\tif n, err := r.Count(ctx, t.Name); err == nil && n > 0 {\n\t\t\t\tif w, err := r.Worlds[1].Number(ctx, \"SELECT COUNT(*) FROM \"+r.Worlds[1].Dialect().Quote(t.Name), false); err == nil && w != t.Worlds[1].Rows && t.Worlds[1].Rows > 0 {\n\t\t\t\t\tnote(t.Name, \"a world has other rows\")\n\t\t\t\t}\n\t\t\t}"},
 	{"9: an undo whose answer is lost keeps the gate", undoes, "if failed != nil { // the refusal would say that nothing was changed\n\t\t\treturn failed\n\t\t}\n", "_ = failed\n"},

@@ -1,0 +1,112 @@
+package build_test
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"mergesafe/merge/build"
+	"mergesafe/merge/job"
+	"mergesafe/merge/record"
+	"mergesafe/merge/world"
+	"mergesafe/merge/worldtest"
+)
+
+// beside are the names of a file of SQLite and of what lies beside it.
+func beside(d world.Database) (all []string) {
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+		all = append(all, strings.TrimPrefix(d.DSN, "sqlite:")+suffix)
+	}
+	return all
+}
+
+// An undo that is killed while it removes a file leaves a whole database, or none: the next one ends it. Nobody else gets in
+// while it is frozen there, until the file is gone; from then on it touches nothing, since the name may be that of a later
+// database, with rows that are only in its -wal.
+func TestUndoRemovesAFile(t *testing.T) {
+	e := worldtest.Engines()[0]
+	for _, point := range []string{"before checkpoint", "before removing -shm", "before removing -journal", "before removing -wal", "before removing ", "after removing"} {
+		t.Run(point, func(t *testing.T) {
+			all := []world.Database{worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5)}
+			p, into := worldtest.MergeOf(t, e, all, worldtest.ManyOptions)
+			gone := point == "after removing"
+			if _, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: once}, killedBefore(point)); err == nil {
+				t.Fatal("it was not killed")
+			}
+			at, err := build.LookUp(t.Context(), p, into, all)
+			if err != nil || at.State != map[bool]record.State{false: record.StateUndoing, true: record.StateNone}[gone] {
+				t.Errorf("killed: %+v, %v", at, err)
+			}
+			if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Options: once}); err != nil && !errors.Is(err, record.ErrNoMerge) {
+				t.Errorf("the undo after it: %v", err)
+			}
+			for _, name := range beside(into) {
+				if _, err := os.Lstat(name); !os.IsNotExist(err) {
+					t.Errorf("%s is left: %v", name, err)
+				}
+			}
+
+			worldtest.MustApply(t, p, into, all)
+			var there []os.FileInfo
+			_, err = build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: once}, job.Hooks{Fail: func(at string) error {
+				if at != point || there != nil {
+					return nil
+				}
+				_, others := build.Undo(t.Context(), p, into, all, build.UndoOptions{Options: once})
+				if !gone {
+					if !errors.Is(others, record.ErrStopped) || !strings.Contains(others.Error(), "locked") {
+						t.Errorf("another undo came between: %v", others)
+					}
+					return nil
+				}
+				worldtest.MustApply(t, p, into, all)
+				worldtest.Opened(t, p, into, all)
+				game := worldtest.Pool(t, into) // which stays open
+				if _, err := game.Exec("INSERT INTO things (id, note) VALUES (77, 'played')"); err != nil {
+					t.Fatal(err)
+				}
+				for _, name := range beside(into)[:3] {
+					info, err := os.Stat(name)
+					if err != nil {
+						t.Fatal(err)
+					}
+					there = append(there, info)
+				}
+				return nil
+			}})
+			if !gone && err != nil {
+				t.Errorf("nobody came between: %v", err)
+			}
+			for i, was := range there {
+				if now, err := os.Stat(beside(into)[i]); err != nil || !os.SameFile(was, now) {
+					t.Errorf("%s is another one: %v", was.Name(), err)
+				}
+			}
+			if gone && worldtest.Number(t, into, "SELECT COUNT(*) FROM things WHERE note = 'played'") != 1 {
+				t.Error("what was played is gone")
+			}
+		})
+	}
+}
+
+// While a game has a file open, it is not removed: the game would go on in a file without a name.
+func TestUndoOfAFileInUse(t *testing.T) {
+	e := worldtest.Engines()[0]
+	all := []world.Database{worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5)}
+	p, into := worldtest.MergeOf(t, e, all, worldtest.ManyOptions)
+	game := worldtest.Pool(t, into)
+	if err := game.Ping(); err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := game.QueryRow("SELECT COUNT(*) FROM things").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	_, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Options: once})
+	if !errors.Is(err, record.ErrStopped) || !strings.Contains(err.Error(), `another process has the file of "new" open: stop it`) {
+		t.Errorf("got %v", err)
+	}
+	game.Close()
+	worldtest.MustDrop(t, p, into, all)
+}
