@@ -109,7 +109,7 @@ func TestUndoWhileCopying(t *testing.T) {
 			}
 			var once sync.Once
 			go func() {
-				waits := job.Options{Retrying: func(error) { once.Do(func() { close(undoes) }) }} // until the file is closed
+				waits := job.Options{Retrying: func(error) { once.Do(func() { close(undoes) }) }}                                        // until the file is closed
 				_, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Options: waits, Placing: func(context.Context) error { // before it drops
 					once.Do(func() { close(undoes); <-copied })
 					return nil

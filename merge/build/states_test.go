@@ -310,7 +310,7 @@ func TestApplyBesideADrop(t *testing.T) {
 	p, into := worldtest.PlanOf(t, e, all, worldtest.ManyOptions)
 	dropping := &world.Connection{Database: into, Writes: true}
 	defer dropping.Close()
-	if _, alone, err := world.Alone(t.Context(), dropping); err != nil || !alone {
+	if _, alone, err := world.Alone(t.Context(), dropping, 0); err != nil || !alone {
 		t.Fatal(alone, err)
 	}
 	if _, err := build.Apply(t.Context(), p, into, all, job.Options{}); !errors.Is(err, record.ErrBusy) || !strings.Contains(err.Error(), "another undo drops new, or its process is frozen") {

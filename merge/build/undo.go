@@ -426,7 +426,7 @@ func (u *undo) leaves(others []string) (goes bool) {
 func (u *undo) dropOnServer(ctx context.Context, all *world.Schema) error {
 	u.New.Drop()
 	defer u.New.Drop() // the lock
-	name, alone, err := world.Alone(ctx, u.New)
+	name, alone, err := world.Alone(ctx, u.New, u.Opts.RetryFor)
 	switch {
 	case err != nil:
 		return err

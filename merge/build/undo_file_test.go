@@ -5,9 +5,12 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge/build"
 	"mergesafe/merge/job"
+	"mergesafe/merge/planner"
 	"mergesafe/merge/record"
 	"mergesafe/merge/world"
 	"mergesafe/merge/worldtest"
@@ -109,4 +112,54 @@ func TestUndoOfAFileInUse(t *testing.T) {
 	}
 	game.Close()
 	worldtest.MustDrop(t, p, into, all)
+}
+
+// An undo that runs while another one drops, whose record goes meanwhile, is told so, or finds nothing to undo; and within
+// its patience.
+func TestUndoBesideADrop(t *testing.T) {
+	servertest.NotShort(t)
+	e := worldtest.Engines()[1]
+	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
+	p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
+	worldtest.Opened(t, p, into, all)
+	if _, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: once}, killedBefore("before drop")); err == nil {
+		t.Fatal("it was not killed")
+	}
+	other := &world.Connection{Database: into, Writes: true}
+	defer other.Close()
+	missing := 0
+	for n, met := 0, true; met; n++ {
+		reads := 0
+		met = false
+		began := time.Now()
+		_, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: once}, job.Hooks{Fail: func(point string) error {
+			if point != "read" || met {
+				return nil
+			}
+			if reads++; reads-1 != n {
+				return nil
+			}
+			_, alone, err := world.Alone(t.Context(), other, 0)
+			if met = alone; alone && err == nil { // otherwise it drops itself
+				_, err = other.Exec(t.Context(), "rename", "RENAME TABLE "+record.RecordTable+" TO dropped", false)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+			return nil
+		}})
+		if met && err != nil && !errors.Is(err, record.ErrBusy) && !errors.Is(err, record.ErrNoMerge) || time.Since(began) > 3*time.Second {
+			t.Errorf("read %d, after %s: %v", n, time.Since(began), err)
+		}
+		if met {
+			missing++
+			if _, err := other.Exec(t.Context(), "rename", "RENAME TABLE dropped TO "+record.RecordTable, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		other.Drop()
+	}
+	if missing == 0 {
+		t.Error("no table was missed")
+	}
 }

@@ -113,6 +113,10 @@ func (m *Manifest) Load(ctx context.Context) (is State, err error) {
 		is, m.Was, m.row = State(world.Text(row[0])), State(world.Text(row[1])), true
 		return true, nil
 	})
+	if sqldb.Says(err, sqldb.NoTable) { // an undo dropped it since the label was read
+		m.Label = Label{}
+		return "", nil
+	}
 	return is, err
 }
 

@@ -313,9 +313,9 @@ func lock(ctx context.Context, to *Connection, table string) error {
 }
 
 // Alone reports whether this session of MySQL or MariaDB is the only one that drops what is in its database, until the
-// session ends. It waits for another one a little, and returns the name of the lock.
-func Alone(ctx context.Context, on *Connection) (name string, alone bool, err error) {
-	return locked(ctx, on, "drop", "", 5*time.Second)
+// session ends. It waits for another one that long, but not over 5 s, and returns the name of the lock.
+func Alone(ctx context.Context, on *Connection, wait time.Duration) (name string, alone bool, err error) {
+	return locked(ctx, on, "drop", "", max(0, min(wait, 5*time.Second))) // for a negative time MariaDB waits for ever
 }
 
 // Dropping returns the name of the lock of a session that drops what is in a database of MySQL or MariaDB; "" if there is
