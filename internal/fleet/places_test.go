@@ -1,11 +1,14 @@
 package fleet_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -171,6 +174,27 @@ func TestSetPlaceAtOnce(t *testing.T) {
 		}
 		if places, err := f.Places(t.Context()); err != nil || len(places) != 1 {
 			t.Errorf("%+v, %v; want one place", places, err)
+		}
+	})
+}
+
+// A change that waits for a row until its time is over says who has the row locked.
+func TestPlaceBesideALock(t *testing.T) {
+	t.Parallel()
+	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
+		place := fleet.Place{World: "s7", DSN: "sqlite:s7.db"}
+		must(t, f.SetPlace(t.Context(), place, note))
+		frozen, err := f.Pool().BeginTx(t.Context(), nil)
+		must(t, err)
+		defer frozen.Rollback()
+		_, err = frozen.Exec("UPDATE fleet_places SET why = 'frozen' WHERE world = 's7'")
+		must(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		err = f.SetPlace(ctx, place, note)
+		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "locked by ") || time.Since(began) > 5*time.Second {
+			t.Errorf("after %s: %v", time.Since(began), err)
 		}
 	})
 }

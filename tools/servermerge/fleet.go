@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	cliv3 "github.com/urfave/cli/v3"
 
@@ -44,7 +45,14 @@ func (s surroundings) moving(ctx context.Context, cmd *cliv3.Command, j *work, w
 	}
 	return func(ctx context.Context) error {
 		defer asking()()
-		return record(registry, ctx, j.plan, j.into, j.worlds, why)
+		patience := max(j.options.RetryFor, grace)
+		ctx, end := context.WithTimeout(ctx, patience)
+		defer end()
+		err := record(registry, ctx, j.plan, j.into, j.worlds, why)
+		if errors.Is(err, context.DeadlineExceeded) { // rather than to wait once more for a lock
+			err = &merge.StoppedError{Doing: "recording where the worlds are", Cause: fmt.Errorf("no answer for %s: %w", patience, err)}
+		}
+		return err
 	}, nil
 }
 
