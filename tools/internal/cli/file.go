@@ -18,8 +18,8 @@ import (
 // newer one.
 type File struct {
 	name  string
-	f     *os.File // nil if there is none to be written
-	first bool     // never in the place of an older one
+	f     *os.File                 // nil if there is none to be written
+	first func() (*os.File, error) // makes it when it is written, never in the place of an older one; nil: it is there
 }
 
 // Input is a file that a command reads, so that it must not write it.
@@ -70,15 +70,18 @@ func isDatabase(name string) bool {
 // NewFirstFile is NewFile, but never takes the place of an older file: that is
 // an error like [fs.ErrExist].
 func NewFirstFile(flag, name string) (*File, error) {
+	part := func() (*os.File, error) { // a process that is killed leaves no file of the name itself
+		return os.OpenFile(name+"."+rand.Text()[:8]+".part", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	}
 	f, err := create(flag, name, func() (*os.File, error) {
 		if _, err := os.Lstat(name); err == nil {
 			return nil, fmt.Errorf("%s: %w: want another name", name, fs.ErrExist)
 		}
-		// A process that is killed leaves no file of that name.
-		return os.OpenFile(name+"."+rand.Text()[:8]+".part", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		return part()
 	})
-	if err == nil {
-		f.first = true
+	if err == nil && f.f != nil { // it can be made; one that lay there while the work goes on would be left by a kill
+		f.Close()
+		f.f, f.first = nil, part
 	}
 	return f, err
 }
@@ -107,6 +110,13 @@ func create(flag, name string, temporary func() (*os.File, error)) (*File, error
 // Write lets write write the file, makes sure that it is on disk, and gives it
 // its name.
 func (f *File) Write(write func(io.Writer) error) error {
+	if f.first != nil {
+		made, err := f.first()
+		if err != nil {
+			return fmt.Errorf("write %s: %w", f.name, err)
+		}
+		f.f = made
+	}
 	if f.f == nil {
 		return nil
 	}
@@ -117,7 +127,7 @@ func (f *File) Write(write func(io.Writer) error) error {
 	if closeErr := f.f.Close(); err == nil {
 		err = closeErr
 	}
-	if err == nil && f.first {
+	if err == nil && f.first != nil {
 		if _, there := os.Lstat(f.name); there == nil {
 			err = fs.ErrExist // it came meanwhile
 		}

@@ -23,6 +23,9 @@ func TestFirstFile(t *testing.T) {
 		if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("before it is written: %v", err)
 		}
+		if left, _ := filepath.Glob(name + "*"); len(left) > 0 {
+			t.Errorf("a kill would leave %q", left)
+		}
 		t.Cleanup(f.Close)
 	}
 	first, err := NewFirstFile("o", name)
