@@ -8,21 +8,22 @@ import (
 	"mergesafe/merge/stream"
 )
 
-// keysApart answers a question about the key of a table without reading it again, if no value can be there twice: each
+// keysApart answers a question about a key or a unique index without reading it again, if no value can be there twice: each
 // world keeps its own apart, as its keys of a space show or its index, and no two worlds have values in common since
 // these get new ones, in ranges that do not meet; or if rows of one world alone come. Otherwise it returns nil.
 func keysApart(ctx context.Context, r *Reader, q Question) (*Reading, error) {
 	apart := len(r.Facts.DBs) == 1 || r.Facts.Same[q.Table] || r.Facts.Rekeyed.TellsApart(q.Table, q.Columns)
-	if !apart || len(r.Facts.IDColumns(q.Table)) > 0 || !r.Facts.Opts.Unshown && len(r.Facts.Opaque(q.Table)) > 0 {
-		return nil, nil // or the rows are looked into
+	looked := q.names || q.ids && (len(r.Facts.IDColumns(q.Table)) > 0 || !r.Facts.Opts.Unshown && len(r.Facts.Opaque(q.Table)) > 0)
+	if !apart || looked {
+		return nil, nil
 	}
 	streams, gaps := r.KeyStreams(q.Code, q.Table, q.Columns, nil)
 	a := &Reading{Gaps: gaps, Repeats: stream.Repeats{Rows: make([]int64, len(streams))}}
 	for _, s := range streams {
-		if _, read := s.DB.Rows[q.Table]; !read || !slices.Equal(s.Scan.Carry, q.Columns) {
+		if _, read := s.DB.Rows[q.Table]; !read || q.ids && !slices.Equal(s.Scan.Carry, q.Columns) {
 			return nil, nil
 		}
-		ends, err := r.endsOfUnique(ctx, s, q.Columns)
+		ends, err := r.endsOfUnique(ctx, s, q)
 		if ends == nil || err != nil {
 			return nil, err
 		}
@@ -31,9 +32,10 @@ func keysApart(ctx context.Context, r *Reader, q Question) (*Reading, error) {
 	return a, nil
 }
 
-// endsOfUnique returns the range of the key of a database if it has no value twice; nil if that is not known.
-func (r *Reader) endsOfUnique(ctx context.Context, s *stream.Stream, key []string) (*stream.KeyRange, error) {
-	t := s.DB.Tables[s.Scan.Table]
+// endsOfUnique returns the range of the key of a database if it has no value twice; nil if that is not known. Of an index
+// that is no key nobody asks for the range.
+func (r *Reader) endsOfUnique(ctx context.Context, s *stream.Stream, q Question) (*stream.KeyRange, error) {
+	t, key := s.DB.Tables[s.Scan.Table], q.Columns
 	if len(key) == 1 && r.Facts.Rekeyed.hasKey(t.Name, key[0]) {
 		if set := r.Facts.Rekeyed.KnownKeys(s.DB, t.Name, key[0]); set != nil {
 			return rangeOf(set.Range()), nil
@@ -44,7 +46,7 @@ func (r *Reader) endsOfUnique(ctx context.Context, s *stream.Stream, key []strin
 	if !s.Strict || slices.ContainsFunc(key, nullable) {
 		return nil, nil
 	}
-	if s.DB.Rows[t.Name] == 0 {
+	if s.DB.Rows[t.Name] == 0 || !q.ids {
 		return new(stream.KeyRange), nil
 	}
 	return r.Ends(ctx, s.DB, t.Name)

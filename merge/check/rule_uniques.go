@@ -43,8 +43,11 @@ func uniqueTask(f *Facts, table string, u rules.Unique) Task {
 		}
 		q := Question{Code: verdict.CodeUniqueCollision, Table: table, Columns: u.Columns, SkipNull: true,
 			None: f.Declared.NoNames(table, u.Columns...), Nobody: rules.BelongToNone(f.Resolved, table, u.Of),
-			names: len(u.Columns) == 1 && namesAreAsked(f, table, u.Columns[0])}
-		read, err := r.Read(ctx, q)
+			names: len(f.DBs) > 1 && len(u.Columns) == 1 && namesAreAsked(f, table, u.Columns[0])}
+		read, err := keysApart(ctx, r, q)
+		if read == nil && err == nil {
+			read, err = r.Read(ctx, q)
+		}
 		if err != nil {
 			return Outcome{}, err
 		}
