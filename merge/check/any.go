@@ -55,10 +55,22 @@ func (r OpenReader) AnyOf(ctx context.Context, table string, refs []*rules.Ref, 
 	for db := range r.Facts.Having(table) {
 		var passes []tablePass
 		for _, of := range all {
-			passes = append(passes, &anyPass{anyReading: of, r: r, db: db})
+			p := &anyPass{anyReading: of, r: r, db: db}
+			if strays, known := r.Facts.Rekeyed.Strays(db, table, of.ref); known {
+				p.found[anyDangling] = strays
+				p.conclude()
+			} else {
+				passes = append(passes, p)
+			}
 		}
 		for _, c := range cells {
-			passes = append(passes, &cellPass{cellColumn: c, r: r.Reader, db: db})
+			p := &cellPass{cellColumn: c, r: r.Reader, db: db}
+			if read := r.Facts.Rekeyed.cellsOf(db, c.at); read != nil {
+				p.cellsRead = *read
+				p.conclude()
+			} else {
+				passes = append(passes, p)
+			}
 		}
 		if err := r.readAny(ctx, db, table, passes); err != nil {
 			return nil, err

@@ -74,14 +74,18 @@ func (k *Rekeyed) Strays(db *rules.Database, table string, ref *rules.Ref) (rows
 		return rows, false
 	}
 	m, to := k.Moving.Columns[rules.ColumnName{Table: table, Column: ref.Columns[0]}], targetOf(ref)
-	if m == nil || m.Key || len(m.Cases) != 1 || !m.Cases[0].Ref.Same(ref) || !slices.Contains(m.Cases[0].Space.Columns, to) {
+	if m == nil || m.Key || len(m.Cases) > 1 && ref.Cells == nil { // else each case is about all rows
 		return rows, false
 	}
 	read := k.Read.Rows[m][db]
-	if len(read) != 1 || read[0].Unsure || read[0].Foreign > 0 || read[0].Stray.Rows > 0 && (ref.Cells != nil || len(ref.Except) > 0) {
+	i := slices.IndexFunc(m.Cases, func(c rules.MovedCase) bool { return c.Ref.Same(ref) })
+	if i < 0 || len(read) <= i || !slices.Contains(m.Cases[i].Space.Columns, to) {
 		return rows, false
 	}
-	return read[0].Stray, true
+	if c := &read[i]; c.Unsure || c.Foreign > 0 || c.Stray.Rows > 0 && len(ref.Except) > 0 {
+		return rows, false
+	}
+	return read[i].Stray, true
 }
 
 // Measured is what was read.
@@ -93,6 +97,7 @@ type Measured struct {
 	Samples map[string]map[*rules.Database]*rowSample              // of tables that may be copied
 	Sums    map[string]map[*rules.Database]*rowSum                 // of tables that are declared the same
 	Values  map[rules.ColumnName]map[*rules.Database]*columnValues // of numbers that no space has
+	Cells   map[rules.ColumnName]map[*rules.Database]*cellPass     // see addCells
 
 	Matched map[*rules.KeySpace]*MatchedRows
 }
@@ -134,7 +139,7 @@ const HeavyValues = 1 << 14
 func NewMeasured(m *rules.Moving, dbs ...*rules.Database) *Measured {
 	found := &Measured{Keys: make(map[rules.ColumnName]map[*rules.Database]*keys.Set), Of: make(map[*rules.KeySpace]map[*rules.Database]*spaceValues),
 		Rows: make(map[*rules.MovedColumn]map[*rules.Database][]CaseRows), Samples: make(map[string]map[*rules.Database]*rowSample), Sums: make(map[string]map[*rules.Database]*rowSum),
-		Values: make(map[rules.ColumnName]map[*rules.Database]*columnValues)}
+		Values: make(map[rules.ColumnName]map[*rules.Database]*columnValues), Cells: make(map[rules.ColumnName]map[*rules.Database]*cellPass)}
 	for _, s := range m.Spaces {
 		found.Of[s] = make(map[*rules.Database]*spaceValues)
 		for _, db := range dbs {

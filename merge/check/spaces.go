@@ -83,14 +83,11 @@ func (r *spaceReader) measureComing(ctx context.Context, all *Measured) (*Measur
 		for column, rows := range all.Rows {
 			r.found.Rows[column][db] = rows[db]
 		}
-		for at, of := range all.Values {
-			if of[db] != nil {
-				takeAll(r.found.Values, map[rules.ColumnName]map[*rules.Database]*columnValues{at: {db: of[db]}})
-			}
-		}
+		takeOf(r.found.Values, all.Values, db)
+		takeOf(r.found.Cells, all.Cells, db)
 	}
 	coming := *all
-	coming.Rows, coming.Keys, coming.Values, coming.Of = r.found.Rows, r.found.Keys, r.found.Values, maps.Clone(all.Of)
+	coming.Rows, coming.Keys, coming.Values, coming.Cells, coming.Of = r.found.Rows, r.found.Keys, r.found.Values, r.found.Cells, maps.Clone(all.Of)
 	for s, of := range coming.Of {
 		coming.Of[s] = maps.Clone(of)
 		for db, values := range of {
@@ -136,6 +133,7 @@ func takeMeasured(m *Measured, other *Measured) {
 	takeAll(m.Samples, other.Samples)
 	takeAll(m.Sums, other.Sums)
 	takeAll(m.Values, other.Values)
+	takeAll(m.Cells, other.Cells)
 }
 
 // takeAll adds what was read of another database.
@@ -145,6 +143,15 @@ func takeAll[K comparable, V any](all, other map[K]map[*rules.Database]V) {
 			all[k] = make(map[*rules.Database]V)
 		}
 		maps.Copy(all[k], of)
+	}
+}
+
+// takeOf adds what was read of one database.
+func takeOf[K comparable, V any](all, other map[K]map[*rules.Database]V, db *rules.Database) {
+	for k, of := range other {
+		if v, read := of[db]; read {
+			takeAll(all, map[K]map[*rules.Database]V{k: {db: v}})
+		}
 	}
 }
 
@@ -250,9 +257,8 @@ func passes(m *rules.Moving, tables []string) (all []spacePass) {
 
 // readPass reads a table of a database, and what else is asked of its rows.
 func (r *spaceReader) readPass(ctx context.Context, p spacePass, db *rules.Database, t *catalog.Table) ([]*referenceRead, error) {
-	also := len(r.Facts.DBs) > 1
-	reads, err := r.readColumns(ctx, p, db, t, also)
-	if _, unsupported := errors.AsType[*catalog.UnsupportedError](err); unsupported && also { // it may be another column
+	reads, err := r.readColumns(ctx, p, db, t, true)
+	if _, unsupported := errors.AsType[*catalog.UnsupportedError](err); unsupported { // it may be another column
 		r.forget(t.Name)
 		reads, err = r.readColumns(ctx, p, db, t, false)
 	}
@@ -264,6 +270,7 @@ func (r *spaceReader) forget(table string) {
 	delete(r.found.Samples, table)
 	delete(r.found.Sums, table)
 	maps.DeleteFunc(r.found.Values, func(at rules.ColumnName, _ map[*rules.Database]*columnValues) bool { return at.Table == table })
+	maps.DeleteFunc(r.found.Cells, func(at rules.ColumnName, _ map[*rules.Database]*cellPass) bool { return at.Table == table })
 }
 
 func (r *spaceReader) readColumns(ctx context.Context, p spacePass, db *rules.Database, t *catalog.Table, also bool) ([]*referenceRead, error) {
@@ -281,6 +288,9 @@ func (r *spaceReader) readColumns(ctx context.Context, p spacePass, db *rules.Da
 	}
 	var values []*columnValues
 	if also {
+		r.addCells(s)
+	}
+	if also && len(r.Facts.DBs) > 1 {
 		values = r.addValues(s)
 		if r.Facts.Same[t.Name] {
 			r.found.Sums[t.Name] = map[*rules.Database]*rowSum{db: sumOf(s)}
@@ -616,19 +626,23 @@ func (r *referenceRead) inCells(s *stream.Stream, i, row int) {
 	if slices.ContainsFunc(r.column.Cases[:i], func(c rules.MovedCase) bool { return c.Ref.Same(ref) }) {
 		return // one of several spaces
 	}
-	keys := s.KeysIn(ref.Cells, r.cells[i](row), row)
+	keys, c := s.KeysIn(ref.Cells, r.cells[i](row), row), &r.cases[i]
 	if len(keys) == 0 {
-		r.cases[i].None++
+		c.None++
 	}
+	before := c.Stray
 	for _, k := range keys {
 		switch {
 		case ref.None.HasInteger(k.Value):
 			r.nobody(i, k.Value, true)
 		case r.stay[i] != nil && r.stay[i].Has(k.Value):
-			r.cases[i].None++
+			c.None++
 		default:
 			r.key(s, i, k.Value, row)
 		}
+	}
+	if c.Stray.Rows > before.Rows { // a row counts once
+		c.Stray.Rows, c.Stray.Kept = before.Rows+1, c.Stray.Kept[:min(len(c.Stray.Kept), len(before.Kept)+1)]
 	}
 }
 

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -18,8 +19,9 @@ import (
 // cellPass is the reading of a column with keys in its cells in one database.
 type cellPass struct {
 	*cellColumn
-	r  *Reader
-	db *rules.Database
+	r     *Reader
+	db    *rules.Database
+	first bool // the rows are read before it is known which values the keys will have
 	cellsRead
 }
 
@@ -54,6 +56,7 @@ type cellRead struct {
 	leaves func(row int) bool
 	cells  func(row int) [][]byte
 	shift  keys.Shift
+	most   keys.Integer // if not 0: every key becomes as large as any can
 }
 
 // visit makes a stream look at the cells, give their keys the values that they will have, and note what is
@@ -62,7 +65,11 @@ func (p *cellPass) visit(s *stream.Stream) {
 	p.cellsRead = cellsRead{}
 	var all []*cellRead
 	for _, ref := range p.refs {
-		all = append(all, &cellRead{ref, Leaves(ref, s), CellsOf(ref.Cells, s), shiftIn(p.r.Facts.Rekeyed, p.db, p.at, ref)})
+		read := &cellRead{ref, Leaves(ref, s), CellsOf(ref.Cells, s), shiftIn(p.r.Facts.Rekeyed, p.db, p.at, ref), keys.Integer{}}
+		if p.first && p.db != p.r.Facts.Model() {
+			read.most = mostIn(p.r.Facts, p.at, ref)
+		}
+		all = append(all, read)
 	}
 	_, model := p.r.Facts.ModelOf(p.at.Table)
 	rooms := make(map[string]room)
@@ -102,6 +109,9 @@ func (p *cellPass) row(s *stream.Stream, all []*cellRead, rooms map[string]room,
 		if !ok {
 			return v, fmt.Errorf("%s plus %d is larger than any column can hold", k.Value, about[i].shift.By)
 		}
+		if most := about[i].most; v.Less(most) && !about[i].None.HasInteger(k.Value) {
+			v = most
+		}
 		return v, nil
 	})
 	if err != nil {
@@ -126,6 +136,56 @@ func (p *cellPass) row(s *stream.Stream, all []*cellRead, rooms map[string]room,
 		}
 	}
 	return nil
+}
+
+// addCells makes a stream judge the keys in cells before their new values are known: as if each became the largest that it can
+// become. If all have room then, every one has.
+func (r *spaceReader) addCells(s *stream.Stream) {
+	odd := func(ref *rules.Ref) bool { return !ref.Cells.Steady() }
+	for _, c := range cellColumns(r.Facts, s.Scan.Table) {
+		if s.DB != r.Facts.Model() && slices.ContainsFunc(c.refs, odd) {
+			continue
+		}
+		if s.DB.Tables[c.at.Table].Column(c.at.Column) != nil {
+			p := &cellPass{cellColumn: c, r: r.Reader, db: s.DB, first: true}
+			p.visit(s)
+			r.found.Cells[c.at] = map[*rules.Database]*cellPass{s.DB: p}
+		}
+	}
+}
+
+// cellsOf returns what was read of the keys in the cells of a column, if nothing is wrong with them; otherwise nil.
+func (k *Rekeyed) cellsOf(db *rules.Database, at rules.ColumnName) *cellsRead {
+	if k == nil || k.Read == nil || k.Read.Cells[at][db] == nil {
+		return nil
+	}
+	if read := &k.Read.Cells[at][db].cellsRead; read.broken.Rows == 0 && read.large == 0 {
+		return read
+	}
+	return nil
+}
+
+// mostIn is the largest number that a key in cells may become, of a reference to keys that move.
+func mostIn(f *Facts, at rules.ColumnName, ref *rules.Ref) (most keys.Integer) {
+	if f.Moving.Columns[at] == nil {
+		return most
+	}
+	if n, known := ref.Cells.Most(); known {
+		return n
+	}
+	for _, c := range f.Moving.Columns[at].Cases {
+		if c.Ref == nil || !c.Ref.Same(ref) {
+			continue
+		}
+		for _, to := range c.Space.Columns {
+			if n, known := MostOf(f.Resolved, to); known && most.Less(n) {
+				most = n
+			} else if !known {
+				most = keys.Integer{Bits: math.MaxUint64}
+			}
+		}
+	}
+	return most
 }
 
 // shiftIn is what becomes of the keys that a reference names in cells of a database.

@@ -134,6 +134,24 @@ func (r *Row) Most() (most Integer, known bool) {
 	return Integer{Bits: least}, least < math.MaxUint64
 }
 
+// Steady reports whether cells that take new keys take smaller ones in their place, too: no other key is found or written
+// then, but perhaps a shorter one.
+func (r *Row) Steady() bool {
+	if r.format == nil {
+		return r.words != nil
+	}
+	if _, text := r.format.number.(digits); !text || r.format.bits != nil { // of which one may be the sign
+		return false
+	}
+	return !slices.ContainsFunc(r.format.steps, func(step finder) bool {
+		switch step.(type) {
+		case list, jsonPath:
+			return false
+		}
+		return true
+	})
+}
+
 // IsJSON reports whether a cell is JSON, and so before and after its keys get new values.
 func (r *Row) IsJSON() bool {
 	if r.format == nil || len(r.format.steps) == 0 {

@@ -83,3 +83,15 @@ func TestRowOfWordsElsewhere(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What a cell takes for a large key it takes for each smaller one, if the format is steady.
+func TestSteady(t *testing.T) {
+	for format, want := range map[string]bool{
+		"list sep=' ' every": true, "json '$.owner'": true, "words [a, b]": true, "list sep=' ' pos=0 then list sep=':' pos=1": true,
+		"regex '([0-9]+)'": false, "records size=4 at=0 len=4 le empty=7": false, "bits 0..31": false, "list sep=' ' every then regex 'k([0-9]{3})'": false,
+	} {
+		if got := row(t, format, "a").Steady(); got != want {
+			t.Errorf("%s: %v, want %v", format, got, want)
+		}
+	}
+}
