@@ -18,7 +18,7 @@ type GroupQuestion struct {
 	Begin  func(*stream.Stream, *rules.Database) func(row int) bool // begins a database; what it returns notes the value of a row, or says that it does not count
 	Group  func(by string, value []byte) (add func())               // begins the rows with a value of another column: add adds the row noted last; nil: the column has too many values
 	End    func(*rules.Database)                                    // ends a database; nil: nothing is to be done
-	Forget func()                                                   // what was counted: a column turned out to be unreadable
+	Forget func()                                                   // what was counted, but not which columns have too many values
 }
 
 // teller is another column in a reading: it numbers its values.
@@ -31,25 +31,44 @@ type teller struct {
 }
 
 // Read reads a table once in each database for all questions. A column that cannot be read is left out: then nothing
-// is counted for a question about it, or by it. Code is that of the rule for which it reads.
+// is counted for a question about it, or by it. Code is that of the rule for which it reads. The first rows of a large
+// table show of most columns that they have too many values: if all of them have, no more is read.
 func Read(ctx context.Context, r *Reader, code, table string, questions []GroupQuestion) error {
 	without := make(map[string]bool)
 	for {
-		err := readAll(ctx, r, code, table, questions, without)
+		var err error
+		if !slices.ContainsFunc(questions, func(q GroupQuestion) bool { return q.End != nil }) {
+			err = readAll(ctx, r, code, table, questions, without, true)
+			forget(questions)
+		}
+		if err == nil {
+			err = readAll(ctx, r, code, table, questions, without, false)
+		}
 		unsupported, ok := errors.AsType[*catalog.UnsupportedError](err)
 		if !ok || unsupported.Column == "" || without[unsupported.Column] {
 			return err
 		}
 		without[unsupported.Column] = true
-		for _, q := range questions {
-			q.Forget()
-		}
+		forget(questions)
 	}
 }
 
-func readAll(ctx context.Context, r *Reader, code, table string, questions []GroupQuestion, without map[string]bool) error {
+func forget(questions []GroupQuestion) {
+	for _, q := range questions {
+		q.Forget()
+	}
+}
+
+// readAll reads all databases or, for a first look, some rows of the first one that has many.
+func readAll(ctx context.Context, r *Reader, code, table string, questions []GroupQuestion, without map[string]bool, look bool) error {
 	for db, t := range r.Facts.Having(table) {
+		if look && db.Rows[table] <= 2*int64(r.First) {
+			continue
+		}
 		p := &groupPass{s: r.Stream(db, code, 0, catalog.Scan{Table: table, Unsorted: true})}
+		if look {
+			p.s.Scan.Most = r.First
+		}
 		for _, q := range questions {
 			if t.Column(q.Column) == nil || without[q.Column] {
 				continue
@@ -63,7 +82,7 @@ func readAll(ctx context.Context, r *Reader, code, table string, questions []Gro
 			continue
 		}
 		p.s.Visit = append(p.s.Visit, p.visit)
-		if err := p.s.Drain(ctx); err != nil {
+		if err := p.s.Drain(ctx); err != nil || look {
 			return err
 		}
 		for _, a := range p.asked {

@@ -3,6 +3,7 @@ package check
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -88,7 +89,9 @@ func (w *KindRows) Group(by string, v []byte) func() {
 }
 
 // Forget forgets all rows.
-func (w *KindRows) Forget() { clear(w.by) }
+func (w *KindRows) Forget() {
+	maps.DeleteFunc(w.by, func(_ string, groups map[string]*group) bool { return groups != nil })
+}
 
 // Split returns the column that tells kinds apart best; nil if none does.
 func (w *KindRows) Split() (best *Split) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -131,10 +132,14 @@ func TestTwoKinds(t *testing.T) {
 					opts := opts
 					opts.Rules = []rules.Declarations{{References: []rules.DeclaredReference{hero}, Plain: []string{"guild_log.etype", "guild_log.server"}}}
 					opts.Allow = allow
-					for _, r := range mustCheck(t, opts, a, b).Results {
+					all := mustCheck(t, opts, a, b).Results
+					for _, r := range all {
 						if r.Code == verdict.CodeReferenceTwoKinds {
 							found = &r
 						}
+					}
+					if looked, err := checkLookingFirst(t.Context(), []catalog.Source{a, b}, opts, 100); err != nil || !reflect.DeepEqual(looked.Results, all) {
+						t.Errorf("looking at some rows first it says %+v, %v, want %+v", looked, err, all)
 					}
 					return found
 				}
@@ -313,7 +318,7 @@ func TestTwoKindsByNull(t *testing.T) {
 	}
 }
 
-// carrying counts the readings of a table that bring columns along.
+// carrying counts the readings of all rows of a table that bring columns along.
 type carrying struct {
 	*mergetest.Database
 	columns []string
@@ -321,7 +326,7 @@ type carrying struct {
 }
 
 func (c *carrying) Scan(ctx context.Context, scan catalog.Scan) iter.Seq2[*catalog.Batch, error] {
-	if !slices.ContainsFunc(c.columns, func(name string) bool { return !slices.Contains(scan.Carry, name) }) {
+	if scan.Most == 0 && !slices.ContainsFunc(c.columns, func(name string) bool { return !slices.Contains(scan.Carry, name) }) {
 		c.n++
 	}
 	return c.Database.Scan(ctx, scan)
@@ -348,6 +353,25 @@ func TestTwoKindsInOneReading(t *testing.T) {
 	}
 	if found := declared(t, a, b, refs...); len(found) != 5 {
 		t.Errorf("%d references found although server cannot be read, want 5", len(found))
+	}
+}
+
+// If the first rows show that no column has few enough values to tell kinds apart, no more of them is read.
+func TestTwoKindsLooksFirst(t *testing.T) {
+	a, b := eventful("a", 1, otherKinds[0].of), eventful("b", 2, otherKinds[0].of)
+	for want := 1; want >= 0; want-- {
+		if want == 0 {
+			for _, db := range []*mergetest.Database{a, b} {
+				for i, row := range db.Rows["guild_log"] {
+					row["etype"], row["server"] = int64(i%100), int64(i%90)
+				}
+			}
+		}
+		noted := &carrying{Database: a, columns: []string{"hero2", "etype", "server"}}
+		opts := rules.Options{Rules: []rules.Declarations{{References: []rules.DeclaredReference{{At: []string{"guild_log.hero2"}, To: []string{"heroes.id"}}}, Plain: []string{"guild_log.etype", "guild_log.server"}}}}
+		if _, err := checkLookingFirst(t.Context(), []catalog.Source{noted, b}, opts, 200); err != nil || noted.n != want {
+			t.Errorf("all rows were read %d times, want %d (%v)", noted.n, want, err)
+		}
 	}
 }
 
