@@ -91,11 +91,11 @@ func TestRowsReadOnce(t *testing.T) {
 			run         func(ctx context.Context) error
 			worlds, new int
 		}{
-			// Texts are read again when the keys are known, and unique names in their order.
+			// Unique names are read again in their order.
 			{"plan", func(ctx context.Context) (err error) {
 				p, err = planner.NewPlan(ctx, into, all, opts)
 				return err
-			}, 3, 0},
+			}, 2, 0},
 			{"apply", func(ctx context.Context) error {
 				_, err := build.Apply(ctx, p, into, all, job.Options{})
 				return err

@@ -26,17 +26,21 @@ type Reader struct {
 
 	Kept Memory // for the whole check
 
-	First int // how many rows of a large table are looked at first
+	First  int // how many rows of a large table are looked at first
+	Others int // bytes that values of all worlds may take that are no numbers and are kept until the keys are known
 }
 
 // Memory is what tasks read once and others use again, by keys of types of their own.
 type Memory map[any]any
 
 // firstRows are enough to see of most columns that are open that they are.
-const firstRows = 4096
+const (
+	firstRows = 4096
+	maxOthers = 64 << 20
+)
 
 func NewReader(f *Facts, p *stream.Progress) *Reader {
-	return &Reader{Facts: f, Progress: p, sampled: make(map[SampledTable][]stream.Member), Kept: make(Memory), First: firstRows}
+	return &Reader{Facts: f, Progress: p, sampled: make(map[SampledTable][]stream.Member), Kept: make(Memory), First: firstRows, Others: maxOthers}
 }
 
 // Question is what a pass over some columns of a table is to find out.

@@ -224,9 +224,9 @@ func (s *openScan) countNames(v []byte) {
 		if !l.filter.none.Empty() && l.filter.none.Has(v) {
 			continue
 		}
-		l.count.Rows++
+		l.count.Rows += s.times
 		if short && l.filter.has(hash) {
-			l.count.Named++
+			l.count.Named += s.times
 		}
 	}
 }

@@ -25,6 +25,7 @@ type spaceReader struct {
 	found  *Measured
 
 	complete map[*keys.Set]bool // the sets of found of which all keys were read
+	room     *int               // bytes for values that are kept until the keys are known
 }
 
 func add(h *Heavy, n keys.Integer) {
@@ -115,7 +116,8 @@ func (r *spaceReader) readPasses(ctx context.Context, dbs []*rules.Database) err
 	passes := passes(r.moving, r.Facts.Tables)
 	var one sync.Mutex
 	return stream.SideBySide(ctx, dbs, func(ctx context.Context, db *rules.Database) error {
-		of := &spaceReader{r.Reader, r.code, r.moving, NewMeasured(r.moving, db), make(map[*keys.Set]bool)}
+		room := r.Others / len(dbs)
+		of := &spaceReader{Reader: r.Reader, code: r.code, moving: r.moving, found: NewMeasured(r.moving, db), complete: make(map[*keys.Set]bool), room: &room}
 		if err := of.readTables(ctx, passes, db); err != nil {
 			return err
 		}

@@ -293,6 +293,7 @@ type openPass struct {
 	texts      bool   // keys that are texts are among them
 	integers   bool   // and some that are integers
 	names      bool   // there are only names, so that parts of texts do not matter
+	unshown    bool   // no row is shown
 }
 
 // openScan is one column of a pass.
@@ -308,6 +309,7 @@ type openScan struct {
 	small    []int32            // fate + 1 of integers from 0 on
 	recent   [256]recentInteger
 	row      int      // the current one
+	times    int64    // rows that have its value
 	length   int      // of the current value
 	hexed    []change // of the current value, if the column has hexadecimal numbers
 	lookups  []nameLookup
@@ -340,7 +342,7 @@ func (r OpenReader) newOpenPass(db *rules.Database, table string, candidates []C
 			}
 		}
 	}
-	p := &openPass{r: r, db: db, table: table, self: slices.Index(r.Facts.DBs, db), candidates: candidates, fates: &fates{sets: [][]change{nil}, number: make(map[string]int)}}
+	p := &openPass{r: r, db: db, unshown: r.Facts.Opts.Unshown, table: table, self: slices.Index(r.Facts.DBs, db), candidates: candidates, fates: &fates{sets: [][]change{nil}, number: make(map[string]int)}}
 	p.stream = r.Stream(db, r.Code, len(carry), catalog.Scan{Table: table, Carry: slices.Clip(carry), Unsorted: true})
 	keys := r.UndeclaredKeys()
 	classes := make(map[keyClass]bool)
@@ -372,7 +374,7 @@ func (r OpenReader) newOpenPass(db *rules.Database, table string, candidates []C
 			continue
 		}
 		s := &openScan{OpenColumn: &OpenColumn{db: db, column: col.Name, rows: make(map[fate]int64),
-			maybe: make(map[int]bool), fates: p.fates}, pass: p, reads: reads, binaries: col.Kind == catalog.KindBytes}
+			maybe: make(map[int]bool), fates: p.fates}, pass: p, reads: reads, times: 1, binaries: col.Kind == catalog.KindBytes}
 		for k, c := range candidates {
 			if c.Table == table && c.Column == col.Name || refersTo(r.Facts.Resolved, c, rules.ColumnName{Table: table, Column: col.Name}) {
 				s.own = append(s.own, k)
@@ -554,7 +556,7 @@ func visitNumbers(s *openScan, v *catalog.Vector, rows int) {
 		s.row = row
 		number := s.fateOf(keys.Signed(n))
 		var digits []byte
-		if number != 0 && len(s.kept) < rules.Samples && !s.pass.r.Facts.Opts.Unshown {
+		if number != 0 && len(s.kept) < rules.Samples && !s.pass.unshown {
 			digits = v.At(row)
 		}
 		s.count(number, digits)
@@ -566,14 +568,14 @@ func (s *openScan) count(number int, value []byte) {
 	if number == 0 {
 		return
 	}
-	s.rows[fate{sure: number}]++
+	s.rows[fate{sure: number}] += s.times
 	s.keep(s.pass.fates.sets[number], nil, value)
 }
 
 // keep keeps the current row to be shown, and the key that it would name: one for each
 // change, or the same for all.
 func (s *openScan) keep(set []change, values [][]byte, value []byte) {
-	if len(s.kept) >= rules.Samples || s.pass.r.Facts.Opts.Unshown {
+	if len(s.kept) >= rules.Samples || s.pass.unshown {
 		return
 	}
 	best := -1
@@ -790,7 +792,7 @@ func (p *openPass) add(c change) {
 		return
 	}
 	p.now = append(p.now, c)
-	if p.value != nil && !p.r.Facts.Opts.Unshown {
+	if p.value != nil && !p.unshown {
 		p.values = append(p.values, p.value())
 	}
 }
@@ -823,7 +825,7 @@ func (s *openScan) tokens(v []byte) {
 	}
 	p.value = nil
 	if became := (fate{p.fates.of(p.now), p.fates.of(s.hexed)}); became != (fate{}) {
-		s.rows[became]++
+		s.rows[became] += s.times
 		s.keep(p.now, p.values, nil)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/merge/catalog"
+	"mergesafe/merge/check"
 	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 	"mergesafe/merge/world"
@@ -186,7 +187,11 @@ func (w *sqlWorlds) tryCheck(t fatal, opts rules.Options) (*verdict.Report, erro
 	t.Helper()
 	sources, done := w.open(t)
 	defer done()
-	return checkLookingFirst(context.Background(), sources, opts, 1)
+	report, err := checkLookingFirst(context.Background(), sources, opts, 1)
+	if err == nil && opts.Rekey != nil {
+		sameWithoutValues(t, sources, opts, report, func(r *check.Reader) { r.First = 1 })
+	}
+	return report, err
 }
 
 func (w *sqlWorlds) open(t fatal) (sources []catalog.Source, done func()) {

@@ -1,22 +1,39 @@
 package check
 
 import (
+	"bytes"
 	"slices"
 
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/keys"
 	"mergesafe/merge/rules"
 	"mergesafe/merge/stream"
 )
 
-// columnValues are the values of a column of numbers in one database, each once. Of very many only the ends are known.
+// columnValues are the values of a column in one database, each once. Of very many numbers only the ends are known, of very
+// many others nothing.
 type columnValues struct {
-	keys.Set
-	rows int64 // that have one
+	keys.Set       // of numbers
+	rows     int64 // that have one
+
+	others     map[string]*otherValue // than numbers, that may name a row; nil: they are numbers, or too many
+	collations []string               // of their sorting forms
+	size       int                    // bytes that they take
+	unknown    bool                   // there are too many others
 }
 
-// addValues makes a stream gather the values of the columns of numbers that the other rules ask for: those that may name
-// rows and are not declared, and those of keys, which may be named. They are finished by the caller.
+// otherValue is a value that is no number.
+type otherValue struct {
+	rows  int64
+	forms [][]byte // by which it is compared
+}
+
+// otherSize is how many bytes such a value takes besides its own.
+const otherSize = 128
+
+// addValues makes a stream gather the values of the columns that the other rules ask for: those that may name rows and
+// are not declared, and numbers of keys, which may be named. They are finished by the caller.
 func (r *spaceReader) addValues(s *stream.Stream) (all []*columnValues) {
 	table := s.Scan.Table
 	_, model := r.Facts.ModelOf(table)
@@ -25,10 +42,17 @@ func (r *spaceReader) addValues(s *stream.Stream) (all []*columnValues) {
 		moved, inKey := r.moving.Columns[at], slices.Contains(model.Key(), c.Name)
 		role := r.Facts.Declared.Role(table, c.Name)
 		open := judgesOpen(r.Facts, table, c.Name) && (moved == nil || role.Kind == rules.RoleReference)
-		if c.Kind != catalog.KindInteger || moved != nil && moved.Key || !open && !inKey || inKey && slices.ContainsFunc(role.References, func(ref *rules.Ref) bool { return ref.When != nil }) {
+		if moved != nil && moved.Key || !open && !inKey || inKey && slices.ContainsFunc(role.References, func(ref *rules.Ref) bool { return ref.When != nil }) {
 			continue
 		}
 		values := &columnValues{Set: keys.Set{Small: !inKey}}
+		if c.Kind != catalog.KindInteger {
+			any := map[keyClass]bool{IntegerClass: true, bytesClass: true}
+			if open && s.Scan.Unsorted && readsAs(&c, any) != nil {
+				r.addOthers(s, &c, values)
+			}
+			continue
+		}
 		var nobody keys.Values
 		if moved != nil {
 			if _, none, plain := moved.PlainShift(); plain {
@@ -55,6 +79,82 @@ func (r *spaceReader) addValues(s *stream.Stream) (all []*columnValues) {
 	return all
 }
 
+// addOthers makes a stream gather the values of a column that are no numbers, as far as they may name a row.
+func (r *spaceReader) addOthers(s *stream.Stream, c *catalog.Column, values *columnValues) {
+	r.found.Values[rules.ColumnName{Table: s.Scan.Table, Column: c.Name}] = map[*rules.Database]*columnValues{s.DB: values}
+	values.others = make(map[string]*otherValue)
+	wholes, collations := namedTexts(r.Facts)
+	var orders []int
+	if c.Kind == catalog.KindText && !c.IsID {
+		values.collations = collations
+		orders = slice.Map(collations, func(collation string) int { return weigh(s, c.Name, collation) })
+	}
+	column, covered := s.Carry(c.Name), coveredBy(r.Facts, s, c.Name)
+	s.Visit = append(s.Visit, func(b *catalog.Batch) {
+		for row := range b.Len {
+			v := b.Carry[column].At(row)
+			if v == nil || covered(row) {
+				continue
+			}
+			values.rows++
+			if known := values.others[string(v)]; known != nil {
+				known.rows++
+				continue
+			}
+			if values.unknown || !wholes && !hasNumbers(v) {
+				continue
+			}
+			forms := slice.Map(orders, func(i int) []byte { return bytes.Clone(b.Order[i].At(row)) })
+			size := otherSize + len(v)
+			for _, form := range forms {
+				size += len(form)
+			}
+			if size > *r.room {
+				*r.room += values.size
+				values.others, values.unknown = nil, true
+				continue
+			}
+			*r.room, values.size = *r.room-size, values.size+size
+			values.others[string(v)] = &otherValue{1, forms}
+		}
+	})
+}
+
+// namedTexts reports whether texts may name something as a whole, and by which collations they are compared with keys then.
+func namedTexts(f *Facts) (wholes bool, collations []string) {
+	note := func(c *catalog.Column) {
+		if wholes = true; c.Collation != "" && !slices.Contains(collations, c.Collation) {
+			collations = append(collations, c.Collation)
+		}
+	}
+	for _, table := range rules.KeyTables(f.Resolved) {
+		_, model := rules.KeyModel(f.Resolved, table)
+		for _, name := range model.Key() {
+			if class := KeyClassOf(model.Column(name)); class == textClass || class == bytesClass {
+				note(model.Column(name))
+			}
+		}
+		wholes = wholes || len(uniqueTexts(f, table, model)) > 0
+	}
+	for _, to := range f.Opts.Renames {
+		if c := renamedCandidate(f, to); c != nil {
+			_, model := f.ModelOf(to.Table)
+			note(model.Column(to.Column))
+		}
+	}
+	return wholes, collations
+}
+
+// hasNumbers reports whether a part of a text may be a number.
+func hasNumbers(text []byte) bool {
+	for t := range Tokens(text) {
+		if t.Form != tokenWord && t.Form != tokenAddress {
+			return true
+		}
+	}
+	return false
+}
+
 // coveredBy returns what reports whether a declared reference says what the value of a column is in a row.
 func coveredBy(f *Facts, s *stream.Stream, column string) (covered func(row int) bool) {
 	var covers []func(row int) bool
@@ -76,37 +176,59 @@ func coveredBy(f *Facts, s *stream.Stream, column string) (covered func(row int)
 func (r OpenReader) judgeValues(table string, candidates []Candidate) (closed map[string][]*OpenColumn, open map[string]bool) {
 	closed, open = make(map[string][]*OpenColumn), make(map[string]bool)
 	unsure := make(map[string]bool)
+	any := func(int) bool { return true }
 	for db := range r.Facts.Having(table) {
 		if staysBehind(r.Facts, db, table) {
 			continue
 		}
 		for _, s := range r.newOpenPass(db, table, candidates, nil, nil).columns {
 			v := r.Facts.Rekeyed.ValuesOf(db, table, s.column)
-			if v == nil || v.Sparse && s.meetsAny(v.Range()) {
+			if v == nil || v.unknown || v.Sparse && s.meetsAny(v.Range()) || v.others != nil && !s.takeOthers(v) {
 				unsure[s.column] = true
 				continue
 			}
-			if s.read = v.rows; !v.Sparse {
+			if s.read = v.rows; !v.Sparse && v.others == nil {
 				for n := range v.All() {
 					s.rows[fate{sure: s.fateOf(n)}]++
 				}
 			}
-			switch rows, _ := s.Changed(r.Facts, candidates, func(int) bool { return true }, false); {
-			case rows > 0:
+			if rows, _ := s.Changed(r.Facts, candidates, any, false); rows > 0 {
 				open[s.column] = true
-			case len(s.maybe) > 0:
-				unsure[s.column] = true
-			default:
-				closed[s.column] = append(closed[s.column], s.OpenColumn)
 			}
+			repeats := (&openReading{columns: []*OpenColumn{s.OpenColumn}}).repeating()
+			unsure[s.column] = unsure[s.column] || len(s.maybe)+len(repeats) > 0
+			closed[s.column] = append(closed[s.column], s.OpenColumn)
 		}
 	}
-	for column := range closed {
+	for column, parts := range closed {
+		hex := slices.ContainsFunc(parts, func(p *OpenColumn) bool { return p.hex })
+		changed := func(p *OpenColumn) bool { rows, _ := p.Changed(r.Facts, candidates, any, hex); return rows > 0 }
+		if !unsure[column] && slices.ContainsFunc(parts, changed) {
+			open[column] = true
+		}
 		if open[column] || unsure[column] {
 			delete(closed, column)
 		}
 	}
 	return closed, open
+}
+
+// takeOthers looks values up that are no numbers, as if their rows were read. It returns false if a sorting form is missing.
+func (s *openScan) takeOthers(v *columnValues) bool {
+	p, b := s.pass, &catalog.Batch{Order: make([]catalog.Vector, len(s.pass.stream.Scan.Order))}
+	p.stream.Batch, p.unshown, s.row = b, true, 0
+	for value, of := range v.others {
+		for _, f := range s.forms {
+			i := slices.Index(v.collations, p.stream.Scan.Order[f.order].Collation)
+			if i < 0 {
+				return false
+			}
+			b.Order[f.order] = catalog.Vector{Data: of.forms[i], Ends: []int{len(of.forms[i])}}
+		}
+		s.times = of.rows
+		s.reads(s, []byte(value))
+	}
+	return true
 }
 
 // meetsAny reports whether a key of any candidate lies among numbers, or will.

@@ -3,6 +3,7 @@ package check_test
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +12,9 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
+	"mergesafe/merge/check"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/propose"
 	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
@@ -117,7 +120,26 @@ func mustCheck(t testing.TB, opts rules.Options, dbs ...*mergetest.Database) *ve
 		t.Fatal(err)
 	}
 	settles(t, report)
+	if opts.Rekey != nil {
+		sameWithoutValues(t, sources(dbs...), opts, report, func(*check.Reader) {})
+	}
 	return report
+}
+
+// sameWithoutValues makes sure that a report says the same if no values are kept until the keys are known, so that rows are
+// read again.
+func sameWithoutValues(t fatal, sources []catalog.Source, opts rules.Options, report *verdict.Report, setUp func(*check.Reader)) {
+	t.Helper()
+	again, err := check.Check(context.Background(), sources, opts, check.With{Rules: []check.Rule{propose.ProposalRule}, Reader: func(r *check.Reader) {
+		setUp(r)
+		r.Others = 0
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(again.Results, report.Results) || !slices.Equal(again.PlainOpen, report.PlainOpen) {
+		t.Fatalf("without values that are kept:\n%+v %q, want\n%+v %q", again.Results, again.PlainOpen, report.Results, report.PlainOpen)
+	}
 }
 
 // settles makes sure that each finding that is not verified names the line of a rule file or the flag that settles it.
