@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mergesafe/merge/catalog"
+	"mergesafe/merge/stream"
 
 	"mergesafe/merge/keys"
 	"mergesafe/merge/rules"
@@ -47,6 +48,7 @@ func (r *spaceReader) columnsApart(ctx context.Context, k *Rekeyed) (all []apart
 		hits := make(map[hit]int64)
 		carry, covered := r.moving.Uncounted(table, columns)
 		s := r.Stream(r.Facts.Model(), r.code, 0, catalog.Scan{Table: table, Carry: carry, Unsorted: true})
+		keyed := r.addApartKey(s, t)
 		s.Visit = append(s.Visit, func(b *catalog.Batch) {
 			for i, column := range columns {
 				for row := range b.Len {
@@ -64,6 +66,7 @@ func (r *spaceReader) columnsApart(ctx context.Context, k *Rekeyed) (all []apart
 		if err := s.Drain(ctx); err != nil {
 			return nil, err
 		}
+		keyed()
 		for _, column := range columns {
 			c := apartColumn{ColumnName: rules.ColumnName{Table: table, Column: column}}
 			for _, space := range r.moving.Spaces {
@@ -77,6 +80,30 @@ func (r *spaceReader) columnsApart(ctx context.Context, k *Rekeyed) (all []apart
 		}
 	}
 	return all, nil
+}
+
+// addApartKey makes a stream gather the numbers in the key of a table of which no rows come: columns may name them. What it
+// returns keeps them.
+func (r *spaceReader) addApartKey(s *stream.Stream, t *catalog.Table) (read func()) {
+	if len(t.Primary) == 0 || t.Column(t.Primary[0]).Kind != catalog.KindInteger {
+		return func() {}
+	}
+	at := rules.ColumnName{Table: t.Name, Column: t.Primary[0]}
+	if r.moving.Columns[at] != nil {
+		return func() {}
+	}
+	values, column := new(columnValues), s.Carry(at.Column)
+	s.Visit = append(s.Visit, func(b *catalog.Batch) {
+		for row := range b.Len {
+			if n, ok := integerAt(&b.Carry[column], row); ok {
+				values.Add(n)
+			}
+		}
+	})
+	return func() {
+		values.Finish()
+		r.found.Values[at] = map[*rules.Database]*columnValues{s.DB: values}
+	}
 }
 
 // referredTo are the columns of which it is said that others refer to them.

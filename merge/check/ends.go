@@ -26,6 +26,12 @@ func (r *Reader) Ends(ctx context.Context, db *rules.Database, table string) (*s
 	scan := catalog.Scan{Table: table, Order: catalog.OrderBy(key, model), Carry: t.RowKey(key)}
 	first, last, err := ender.Ends(ctx, scan)
 	_, unsupported := errors.AsType[*catalog.UnsupportedError](err)
+	texts := slices.IndexFunc(scan.Order, func(o catalog.Order) bool { return o.Collation != "" })
+	if unsupported && texts > 0 && t.Unique(key, model) { // some texts are not sorted by their index: it is followed as it is
+		scan.Order = scan.Order[:texts]
+		first, last, err = ender.Ends(ctx, scan)
+		_, unsupported = errors.AsType[*catalog.UnsupportedError](err)
+	}
 	switch {
 	case ctx.Err() != nil:
 		err = ctx.Err()

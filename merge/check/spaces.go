@@ -26,6 +26,8 @@ type spaceReader struct {
 
 	complete map[*keys.Set]bool // the sets of found of which all keys were read
 	room     *int               // bytes for values that are kept until the keys are known
+
+	unweighed map[rules.ColumnName]bool // texts without a sorting form
 }
 
 func add(h *Heavy, n keys.Integer) {
@@ -117,7 +119,7 @@ func (r *spaceReader) readPasses(ctx context.Context, dbs []*rules.Database) err
 	var one sync.Mutex
 	return stream.SideBySide(ctx, dbs, func(ctx context.Context, db *rules.Database) error {
 		room := r.Others / len(dbs)
-		of := &spaceReader{Reader: r.Reader, code: r.code, moving: r.moving, found: NewMeasured(r.moving, db), complete: make(map[*keys.Set]bool), room: &room}
+		of := &spaceReader{Reader: r.Reader, code: r.code, moving: r.moving, found: NewMeasured(r.moving, db), complete: make(map[*keys.Set]bool), room: &room, unweighed: make(map[rules.ColumnName]bool)}
 		if err := of.readTables(ctx, passes, db); err != nil {
 			return err
 		}
@@ -259,12 +261,19 @@ func passes(m *rules.Moving, tables []string) (all []spacePass) {
 
 // readPass reads a table of a database, and what else is asked of its rows.
 func (r *spaceReader) readPass(ctx context.Context, p spacePass, db *rules.Database, t *catalog.Table) ([]*referenceRead, error) {
-	reads, err := r.readColumns(ctx, p, db, t, true)
-	if _, unsupported := errors.AsType[*catalog.UnsupportedError](err); unsupported { // it may be another column
+	for {
+		reads, err := r.readColumns(ctx, p, db, t, true)
+		unsupported, is := errors.AsType[*catalog.UnsupportedError](err)
+		if !is {
+			return reads, err
+		}
 		r.forget(t.Name)
-		reads, err = r.readColumns(ctx, p, db, t, false)
+		at, c := rules.ColumnName{Table: t.Name, Column: unsupported.Column}, t.Column(unsupported.Column)
+		if c == nil || c.Kind != catalog.KindText || r.unweighed[at] { // it may be another column than the pass is about
+			return r.readColumns(ctx, p, db, t, false)
+		}
+		r.unweighed[at] = true
 	}
-	return reads, err
 }
 
 // forget leaves out what else was asked of the rows of a table.

@@ -81,11 +81,12 @@ func (r *spaceReader) addValues(s *stream.Stream) (all []*columnValues) {
 
 // addOthers makes a stream gather the values of a column that are no numbers, as far as they may name a row.
 func (r *spaceReader) addOthers(s *stream.Stream, c *catalog.Column, values *columnValues) {
-	r.found.Values[rules.ColumnName{Table: s.Scan.Table, Column: c.Name}] = map[*rules.Database]*columnValues{s.DB: values}
+	at := rules.ColumnName{Table: s.Scan.Table, Column: c.Name}
+	r.found.Values[at] = map[*rules.Database]*columnValues{s.DB: values}
 	values.others = make(map[string]*otherValue)
 	wholes, collations := namedTexts(r.Facts)
 	var orders []int
-	if c.Kind == catalog.KindText && !c.IsID {
+	if c.Kind == catalog.KindText && !c.IsID && !r.unweighed[at] {
 		values.collations = collations
 		orders = slice.Map(collations, func(collation string) int { return weigh(s, c.Name, collation) })
 	}
