@@ -1,7 +1,6 @@
 package check
 
 import (
-	"bytes"
 	"slices"
 
 	"mergesafe/internal/slice"
@@ -17,16 +16,12 @@ type columnValues struct {
 	keys.Set       // of numbers
 	rows     int64 // that have one
 
-	others     map[string]*otherValue // than numbers, that may name a row; nil: they are numbers, or too many
-	collations []string               // of their sorting forms
-	size       int                    // bytes that they take
-	unknown    bool                   // there are too many others
-}
-
-// otherValue is a value that is no number.
-type otherValue struct {
-	rows  int64
-	forms [][]byte // by which it is compared
+	others     map[string]int   // than numbers, that may name a row, and the place of each in what follows; nil: they are numbers, or too many
+	times      []int64          // rows that have it
+	forms      []catalog.Vector // by which it is compared,
+	collations []string         // under each of these
+	size       int              // bytes that all take
+	unknown    bool             // there are too many others
 }
 
 // otherSize is how many bytes such a value takes besides its own.
@@ -83,13 +78,14 @@ func (r *spaceReader) addValues(s *stream.Stream) (all []*columnValues) {
 func (r *spaceReader) addOthers(s *stream.Stream, c *catalog.Column, values *columnValues) {
 	at := rules.ColumnName{Table: s.Scan.Table, Column: c.Name}
 	r.found.Values[at] = map[*rules.Database]*columnValues{s.DB: values}
-	values.others = make(map[string]*otherValue)
+	values.others = make(map[string]int)
 	wholes, collations := namedTexts(r.Facts)
 	var orders []int
 	if c.Kind == catalog.KindText && !c.IsID && !r.unweighed[at] {
 		values.collations = collations
 		orders = slice.Map(collations, func(collation string) int { return weigh(s, c.Name, collation) })
 	}
+	values.forms = make([]catalog.Vector, len(orders))
 	column, covered := s.Carry(c.Name), coveredBy(r.Facts, s, c.Name)
 	s.Visit = append(s.Visit, func(b *catalog.Batch) {
 		for row := range b.Len {
@@ -98,25 +94,30 @@ func (r *spaceReader) addOthers(s *stream.Stream, c *catalog.Column, values *col
 				continue
 			}
 			values.rows++
-			if known := values.others[string(v)]; known != nil {
-				known.rows++
+			if n, known := values.others[string(v)]; known {
+				values.times[n]++
 				continue
 			}
 			if values.unknown || !wholes && !hasNumbers(v) {
 				continue
 			}
-			forms := slice.Map(orders, func(i int) []byte { return bytes.Clone(b.Order[i].At(row)) })
 			size := otherSize + len(v)
-			for _, form := range forms {
-				size += len(form)
+			for _, i := range orders {
+				size += len(b.Order[i].At(row))
 			}
 			if size > *r.room {
 				*r.room += values.size
-				values.others, values.unknown = nil, true
+				values.others, values.times, values.forms, values.unknown = nil, nil, nil, true
 				continue
 			}
 			*r.room, values.size = *r.room-size, values.size+size
-			values.others[string(v)] = &otherValue{1, forms}
+			values.others[string(v)] = len(values.times)
+			values.times = append(values.times, 1)
+			for k, i := range orders {
+				f := &values.forms[k]
+				f.Data = append(f.Data, b.Order[i].At(row)...)
+				f.Ends = append(f.Ends, len(f.Data))
+			}
 		}
 	})
 }
@@ -217,16 +218,16 @@ func (r OpenReader) judgeValues(table string, candidates []Candidate) (closed ma
 // takeOthers looks values up that are no numbers, as if their rows were read. It returns false if a sorting form is missing.
 func (s *openScan) takeOthers(v *columnValues) bool {
 	p, b := s.pass, &catalog.Batch{Order: make([]catalog.Vector, len(s.pass.stream.Scan.Order))}
-	p.stream.Batch, p.unshown, s.row = b, true, 0
-	for value, of := range v.others {
-		for _, f := range s.forms {
-			i := slices.Index(v.collations, p.stream.Scan.Order[f.order].Collation)
-			if i < 0 {
-				return false
-			}
-			b.Order[f.order] = catalog.Vector{Data: of.forms[i], Ends: []int{len(of.forms[i])}}
+	p.stream.Batch, p.unshown = b, true
+	for _, f := range s.forms {
+		i := slices.Index(v.collations, p.stream.Scan.Order[f.order].Collation)
+		if i < 0 {
+			return false
 		}
-		s.times = of.rows
+		b.Order[f.order] = v.forms[i]
+	}
+	for value, n := range v.others {
+		s.row, s.times = n, v.times[n]
 		s.reads(s, []byte(value))
 	}
 	return true
