@@ -27,7 +27,9 @@ func (r *Reader) Ends(ctx context.Context, db *rules.Database, table string) (*s
 	first, last, err := ender.Ends(ctx, scan)
 	_, unsupported := errors.AsType[*catalog.UnsupportedError](err)
 	texts := slices.IndexFunc(scan.Order, func(o catalog.Order) bool { return o.Collation != "" })
-	if unsupported && texts > 0 && t.Unique(key, model) { // some texts are not sorted by their index: it is followed as it is
+	// Some texts are not sorted by their index, which is followed then as it is. SQLite may have values of other kinds among
+	// them, so there the rows are read.
+	if unsupported && texts > 0 && t.Unique(key, model) && db.Catalog.Engine != "sqlite" {
 		scan.Order = scan.Order[:texts]
 		first, last, err = ender.Ends(ctx, scan)
 		_, unsupported = errors.AsType[*catalog.UnsupportedError](err)
