@@ -500,6 +500,9 @@ func (l *life) works(m *aMerge, command string, a answer, f *fault, before image
 	if (command == "open" || command == "verify") && len(l.fences(m, before)) < l.fenced(m) {
 		return // an undo lifted the fences, and an apply beside it had made the new database again
 	}
+	if command == "open" && l.kind == fleetKind && slices.ContainsFunc(m.worlds, func(w string) bool { return l.superseded(before[l.config[w]]) }) {
+		return // the fleet registry knows
+	}
 	new := l.config[m.into]
 	was := l.state(m, before)
 	_, ours := before[new].recorded()[m.plan.ID]
@@ -536,6 +539,12 @@ func (l *life) works(m *aMerge, command string, a answer, f *fault, before image
 func (l *life) gone(m *aMerge) bool {
 	now := l.look()
 	return slices.ContainsFunc(m.worlds, func(w string) bool { return contentOf(now[l.config[w]]) == nil })
+}
+
+// superseded reports whether a database has an older generation of a world than there was: it was restored.
+func (l *life) superseded(i *image) bool {
+	s, has := own(i)
+	return has && s.epoch>>40 < l.newest[s.world]
 }
 
 // anyRuns reports whether a game runs on a database of the merge, or on a copy of one of its worlds.

@@ -61,8 +61,9 @@ type life struct {
 	steps   []string
 
 	planFiles int
-	copyOf    string // the database of which there is a copy
-	copied    bool   // a copy took the place of a database
+	copyOf    string           // the database of which there is a copy
+	copied    bool             // a copy took the place of a database
+	newest    map[string]int64 // the latest generation that was seen of each world
 
 	fleetAway, diskFull bool
 	beside              bool            // another process is frozen in the middle of a command
@@ -125,6 +126,9 @@ func (l *life) look() images {
 		i, err := l.places.look(at)
 		l.must(err)
 		all[at] = i
+		if s, has := own(i); has {
+			l.newest[s.world] = max(l.newest[s.world], s.epoch>>40)
+		}
 	}
 	return all
 }
@@ -579,7 +583,7 @@ func check(t *testing.T, n int, place func(dir string) places, with tools) {
 			t.Fatal(err)
 		}
 		defer os.RemoveAll(dir)
-		l := &life{t: t, places: place(dir), tools: with, count: count, dir: dir, kind: kind}
+		l := &life{t: t, places: place(dir), tools: with, count: count, dir: dir, kind: kind, newest: make(map[string]int64)}
 		_, l.server = l.places.(*schemas)
 		defer l.places.clear()
 		count.sequences++
