@@ -131,7 +131,9 @@ func EachFateOf(ctx context.Context, p *plan.Plan, worlds []world.Database, tabl
 			return fmt.Errorf("merge: the rows of table %q of %q: %w", table, w.Name, err)
 		}
 	}
-	return eachRenamed(p, func(r *plan.Rename) bool { return r.Source == p.Worlds[0].Name && r.Table == table && r.Column == column }, each)
+	return eachRenamed(p, func(r *plan.Rename) bool {
+		return r.Source == p.Worlds[0].Name && r.Table == table && r.Column == column
+	}, each)
 }
 
 // fates tells what becomes of the rows of a table.
