@@ -45,7 +45,7 @@ func wrongOfOurs(ctx context.Context, p *change.Proving) (wrong []string, err er
 	}
 	triggers := "SELECT name, tbl_name FROM sqlite_schema WHERE type = 'trigger'"
 	if p.New.Dialect().MySQL() {
-		triggers = "SELECT TRIGGER_NAME, EVENT_OBJECT_TABLE FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE()"
+		triggers = "SELECT TRIGGER_NAME, EVENT_OBJECT_TABLE FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = DATABASE()"
 	}
 	err = p.New.Rows(ctx, triggers, false, nil, func(row []any) (bool, error) {
 		if table := world.Text(row[1]); sqldb.Ours(table) {
