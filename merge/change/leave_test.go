@@ -491,3 +491,20 @@ func TestGoneOfSkipped(t *testing.T) {
 		}
 	})
 }
+
+// A foreign key to a row that stays behind does not lead to a row that was never there.
+func TestLeaveWithForeignKey(t *testing.T) {
+	e := worldtest.Engines()[0]
+	all := worldtest.KeyWorlds(t, e, 2, append(worldtest.Leavers, "CREATE TABLE bag (id INTEGER NOT NULL PRIMARY KEY, hero INTEGER NOT NULL REFERENCES hero (guid))", "INSERT INTO bag VALUES (1, 1), (2, 2)")...)
+	p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, worldtest.LeaveOptions(func(o *rules.Options, d *rules.Declarations) {
+		where("hero", "level < 20")(o, d)
+		o.Rekey.Spaces = append(o.Rekey.Spaces, rules.Space{Keys: []string{"bag.id"}})
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "2 rows reference a row that does not exist or stays behind: w0: 1; w1: 1"
+	if reasons := worldtest.ReasonsOf(p); !slices.ContainsFunc(reasons, func(r string) bool { return strings.Contains(r, want) }) {
+		t.Errorf("%q, want %q", reasons, want)
+	}
+}

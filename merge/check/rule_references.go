@@ -120,12 +120,16 @@ func judgeText(f *Facts, table string, ref rules.Ref) (results []verdict.Result)
 func judgeDangling(f *Facts, table string, ref rules.Ref, read *StrayReading) verdict.Result {
 	result := verdict.Result{Code: verdict.CodeReferenceDangle, Table: table, Subject: ref.Subject(), Columns: ref.Columns, Samples: read.Dangling}
 	var in []string
+	missing := "a row that does not exist"
 	for _, s := range read.Worlds {
 		if len(s.Gaps) == 0 {
 			result.Read += s.DB.Rows[table]
 		}
 		result.Gaps = append(result.Gaps, s.Gaps...)
 		if s.Dangling > 0 {
+			if f.Stays[s.DB][ref.ToTable] != nil {
+				missing = "a row that does not exist or stays behind"
+			}
 			result.Count += s.Dangling
 			in = append(in, s.DB.Name+": "+printable.Number(s.Dangling))
 			if ref.Cells == nil {
@@ -136,7 +140,7 @@ func judgeDangling(f *Facts, table string, ref rules.Ref, read *StrayReading) ve
 	result.Rows = result.Count
 	result.Without("every reference matches a row")
 	if result.Count > 0 {
-		result.Message = printable.Count(result.Count, "row references", "rows reference") + " a row that does not exist: " + catalog.Few(in)
+		result.Message = printable.Count(result.Count, "row references", "rows reference") + " " + missing + ": " + catalog.Few(in)
 		if goesAstray(f, table, ref) {
 			why := "the keys of all worlds are disjoint, so they match no row in the new database either"
 			if f.Rekeyed.Report.Moves() {
