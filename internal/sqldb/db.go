@@ -46,6 +46,7 @@ type DB struct {
 type opened struct {
 	name     string // the DSN, redacted
 	readOnly bool   // nothing may be changed
+	alone    bool   // see Alone
 	Opened
 }
 
@@ -64,7 +65,7 @@ const (
 	ReadWrite Access = iota // a file of SQLite is made if it is not there, and comes into WAL mode
 	ReadOnly
 	WriteExisting // a file of SQLite must be there, and is not changed by its opening
-	Alone         // WriteExisting, while no other connection has a file of SQLite open
+	Alone         // WriteExisting, while no other connection has a file of SQLite open: for that, the caller waits
 )
 
 func open(dsn string, access Access, through Through) (*DB, error) {
@@ -158,7 +159,7 @@ func NewConnector(dsn string, access Access) (driver.Connector, error) {
 	if err := dialect.Linked(); err != nil {
 		return nil, err
 	}
-	c := connector{dialect: dialect, opened: &opened{name: Redact(dsn), readOnly: access == ReadOnly}}
+	c := connector{dialect: dialect, opened: &opened{name: Redact(dsn), readOnly: access == ReadOnly, alone: access == Alone}}
 	if c.Opened, err = dialect.of().Open(rest, access); err != nil {
 		return nil, openError(dsn, err)
 	}
@@ -230,7 +231,7 @@ func (db *DB) confirmed(what string, all bool) error {
 func (db *DB) Connect(ctx context.Context) error {
 	for start := time.Now(); ; {
 		err := db.Ping(ctx)
-		if !errors.Is(err, ErrRetryable) || ctx.Err() != nil || time.Since(start) > BusyTimeout {
+		if !errors.Is(err, ErrRetryable) || ctx.Err() != nil || db.alone || time.Since(start) > BusyTimeout {
 			return Explain(err, db.Plain)
 		}
 		time.Sleep(rand.N(20 * time.Millisecond))

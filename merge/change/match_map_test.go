@@ -93,6 +93,7 @@ func TestMapFromPlan(t *testing.T) {
 		if proof := worldtest.Verified(t, p, into, worlds); proof.Verdict != verdict.Pass || proof.Keys[0].Matched != 1 {
 			t.Errorf("%s %+v %+v", proof.Verdict, proof.Keys, proof.Findings)
 		}
+		db.Close() // an undo removes no file that others have open
 		if _, err := build.Undo(t.Context(), p, into, worlds, build.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}

@@ -117,6 +117,7 @@ func TestMatch(t *testing.T) {
 				t.Errorf("%s: %v %v, want %d", ask, way, err, want)
 			}
 		}
+		db.Close() // an undo removes no file that others have open
 		if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
@@ -408,6 +409,7 @@ func TestMatchAgain(t *testing.T) {
 		if got := origins(t, s12, 17); got != "s2 5 true, s3 2 true" {
 			t.Error(got)
 		}
+		db.Close() // an undo removes no file that others have open
 		if _, err := build.Undo(t.Context(), second, s12, []world.Database{all[0], s2}, build.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
@@ -534,6 +536,7 @@ func TestMatchCombined(t *testing.T) {
 		if got := origins(t, into, 17) + "; " + origins(t, into, 1017) + "; " + origins(t, into, 1005); got != "s2 1005 true; s2 1017 false; " {
 			t.Error(got)
 		}
+		db.Close() // an undo removes no file that others have open
 		if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
