@@ -238,6 +238,9 @@ func (db *DB) Connect(ctx context.Context) error {
 	}
 }
 
+// WantsAlone reports whether the pool was opened for [Alone].
+func (db *DB) WantsAlone() bool { return db.alone }
+
 // LockFault is an error of a driver that says which process has the lock, if it is about a file that is locked.
 func (db *DB) LockFault(err error) error { return db.sessions.LockFault(err) }
 

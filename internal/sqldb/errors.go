@@ -170,3 +170,13 @@ const (
 func Says(err error, c Condition) bool {
 	return err != nil && each(func(e Engine) bool { return e.Says(err, c) })
 }
+
+// LockedError is an error of SQLite about a file that somebody has locked.
+type LockedError struct {
+	By  string // "python3 (pid 4711)"
+	Err error
+}
+
+func (e *LockedError) Error() string { return "the file is locked by " + e.By + ": " + e.Err.Error() }
+
+func (e *LockedError) Unwrap() error { return e.Err }

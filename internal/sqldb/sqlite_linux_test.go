@@ -56,7 +56,7 @@ func TestFileIsLocked(t *testing.T) {
 	locked := func(who string) {
 		t.Helper()
 		if !kernelShowsLocks(t, strings.TrimPrefix(dsn, "sqlite:")+"-shm") {
-			who = "another process, or by another transaction of this one"
+			who = "another process, or another transaction of this one"
 		}
 		want := "the file is locked by " + who + ": "
 		// On a busy machine one look may come to nothing: it is short.

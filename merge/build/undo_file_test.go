@@ -58,7 +58,7 @@ func TestUndoRemovesAFile(t *testing.T) {
 				}
 				_, others := build.Undo(t.Context(), p, into, all, build.UndoOptions{Options: once})
 				if !gone {
-					if !errors.Is(others, record.ErrStopped) || !strings.Contains(others.Error(), "locked") {
+					if !errors.Is(others, record.ErrStopped) || !strings.Contains(others.Error(), "is still open in") {
 						t.Errorf("another undo came between: %v", others)
 					}
 					return nil
@@ -107,7 +107,7 @@ func TestUndoOfAFileInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Options: once})
-	if !errors.Is(err, record.ErrStopped) || !strings.Contains(err.Error(), `another process has the file of "new" open: stop it`) {
+	if !errors.Is(err, record.ErrStopped) || !strings.Contains(err.Error(), `the file of "new" is still open in `) {
 		t.Errorf("got %v", err)
 	}
 	game.Close()

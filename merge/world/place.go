@@ -227,14 +227,23 @@ func counted(ctx context.Context, on *Connection, table string) (next uint64, er
 // Lock keeps others from a file until c, which is [Connection.Alone], is closed. It is the file that is at its path.
 func Lock(ctx context.Context, c *Connection) error {
 	_, err := c.Exec(ctx, "lock", "BEGIN EXCLUSIVE; ROLLBACK", false)
-	if errors.Is(err, sqldb.ErrRetryable) {
-		err = fmt.Errorf("another process has the file of %q open: stop it: %w", c.Name, err)
+	if locked, is := errors.AsType[*sqldb.LockedError](err); is {
+		err = &inUseError{c.Name, locked.By}
 	}
 	if err == nil {
 		err = c.DB.Kept()
 	}
 	return err
 }
+
+// inUseError is a file that others have open. They may close it.
+type inUseError struct{ name, by string }
+
+func (e *inUseError) Error() string {
+	return fmt.Sprintf("the file of %q is still open in %s: stop it", e.name, e.by)
+}
+
+func (e *inUseError) Unwrap() error { return sqldb.ErrRetryable }
 
 // Remove removes an empty database of MySQL or MariaDB, or the file that c has locked: see [Lock].
 func Remove(ctx context.Context, c *Connection) error {

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,9 +21,12 @@ func (s *sessions) LockFault(err error) error {
 	case !errors.Is(err, context.DeadlineExceeded) && !isBusy(err):
 		return err
 	case by != "":
-		return fmt.Errorf("the file is locked by %s: %w", by, err)
+		return &sqldb.LockedError{By: by, Err: err}
 	case isBusy(err) || Locked(s.db):
-		return fmt.Errorf("the file is locked by another process, or by another transaction of this one: %w", err)
+		if s.db.WantsAlone() {
+			by = readerOf(s.db.Path)
+		}
+		return &sqldb.LockedError{By: cmp.Or(by, "another process, or another transaction of this one"), Err: err}
 	}
 	return err
 }

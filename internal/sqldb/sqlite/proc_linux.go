@@ -17,6 +17,8 @@ const (
 	walWriteLock   = 120
 	firstFileLock  = 0x40000000
 	secondFileLock = 0x40000001
+
+	sharedLock = 0x40000002 // of whoever has read, as long as it has a file in WAL mode open
 )
 
 // holderOf names the process that keeps others from writing to a database,
@@ -25,24 +27,37 @@ const (
 //
 // The kernel gives that list in pieces, and locks that come and go between two of them let it leave others out: so a
 // lock that was not found is looked for again.
-func holderOf(path string) (name string) {
+func holderOf(path string) string {
+	return listed([]fileLock{{path + "-shm", walWriteLock, "WRITE"}, {path, firstFileLock, "WRITE"}, {path, secondFileLock, "WRITE"}})
+}
+
+// readerOf is holderOf for who keeps others from having the database alone.
+func readerOf(path string) string {
+	return listed([]fileLock{{path, sharedLock, "READ"}, {path, sharedLock, "WRITE"}})
+}
+
+type fileLock struct {
+	file string
+	at   int64
+	kind string // as in proc_locks(5)
+}
+
+// listed names who has one of these locks.
+func listed(any []fileLock) (name string) {
 	for range 3 {
-		if name = listedHolder(path); name != "" {
+		if name = listedOnce(any); name != "" {
 			break
 		}
 	}
 	return name
 }
 
-func listedHolder(path string) string {
+func listedOnce(any []fileLock) string {
 	locks, err := os.ReadFile("/proc/locks")
 	if err != nil {
 		return ""
 	}
-	for _, lock := range []struct {
-		file string
-		at   int64
-	}{{path + "-shm", walWriteLock}, {path, firstFileLock}, {path, secondFileLock}} {
+	for _, lock := range any {
 		info, err := os.Stat(lock.file)
 		if err != nil {
 			continue
@@ -51,7 +66,7 @@ func listedHolder(path string) string {
 		if !ok {
 			return ""
 		}
-		if pid := writer(locks, stat, lock.at); pid == os.Getpid() {
+		if pid := locker(locks, stat, lock.at, lock.kind); pid == os.Getpid() {
 			return "another transaction of this process"
 		} else if pid > 0 {
 			return processName(pid)
@@ -60,19 +75,21 @@ func listedHolder(path string) string {
 	return ""
 }
 
-// writer finds in /proc/locks the process that has a file locked for writing
-// at an offset, or returns 0. See proc_locks(5).
-func writer(locks []byte, file *syscall.Stat_t, at int64) int {
+// locker finds in /proc/locks the process that has a file locked at an offset, or returns 0. See proc_locks(5).
+func locker(locks []byte, file *syscall.Stat_t, at int64, kind string) int {
 	major := file.Dev>>8&0xfff | file.Dev>>32&^0xfff
 	minor := file.Dev&0xff | file.Dev>>12&^0xff
 	name := fmt.Sprintf("%02x:%02x:%d", major, minor, file.Ino)
 	for line := range strings.Lines(string(locks)) {
 		// 3: POSIX  ADVISORY  WRITE 16326 fe:00:9980660 0 EOF
 		fields := strings.Fields(line)
-		if len(fields) != 8 || fields[3] != "WRITE" || fields[5] != name {
+		if len(fields) != 8 || fields[3] != kind || fields[5] != name {
 			continue
 		}
 		pid, err := strconv.Atoi(fields[4])
+		if kind == "READ" && pid == os.Getpid() { // whoever asks
+			continue
+		}
 		from, err2 := strconv.ParseInt(fields[6], 10, 64)
 		to, err3 := strconv.ParseInt(fields[7], 10, 64)
 		if fields[7] == "EOF" {
