@@ -3,6 +3,7 @@ package build_test
 import (
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,6 +79,9 @@ func TestUndoOfAFullDisk(t *testing.T) {
 		t.Errorf("%+v, %v", done, err)
 	}
 	log := beside(into)[1]
+	if !slices.ContainsFunc(done.Notes, func(note string) bool { return strings.Contains(note, "rm "+log) }) {
+		t.Errorf("%s is left, and only %q is said", log, done.Notes)
+	}
 	if _, err := build.Apply(t.Context(), p, into, all, once); err == nil || !strings.Contains(err.Error(), "remove the rest: rm "+log) {
 		t.Errorf("apply beside what is left: %v", err)
 	}

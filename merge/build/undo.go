@@ -51,6 +51,8 @@ type Undone struct {
 	// was interrupted at its very end. Lifted are the fences, by this call.
 	NoRecord bool         `json:"no_record,omitempty"`
 	Lifted   []job.Lifted `json:"lifted,omitempty"`
+
+	Notes []string `json:"notes,omitempty"` // what the operator should know, though it worked
 }
 
 // Undo takes a merge back, completed or not: it drops what the merge made, and lifts the fences of
@@ -86,12 +88,23 @@ func UndoWith(ctx context.Context, plan *plan.Plan, into world.Database, worlds 
 	r.New.Unchecked = true
 	u := &undo{Run: r, force: opts.Force, placing: opts.Placing, done: &Undone{ID: plan.ID}}
 	u.writing(false)
+	for _, w := range worlds { // which an undo that was killed may have been raising
+		if err := world.Recover(ctx, w); err != nil {
+			return nil, err
+		}
+	}
 	recorded, err := r.Recorded(ctx)
 	if err != nil {
 		return nil, err
 	}
-	err = u.OrBusy(ctx, u.undo(ctx, recorded))
-	u.done.Lifted = r.Lifted
+	err = u.undo(ctx, recorded)
+	if err != nil && recorded != "" && r.Manifest.Left == "" && !errors.Is(err, record.ErrStopped) {
+		if now, unread := r.State(ctx); unread == nil && now == "" { // whatever was to be read, another undo has dropped it
+			err = r.Manifest.WrongState(now, recorded)
+		}
+	}
+	err = u.OrBusy(ctx, err)
+	u.done.Lifted, u.done.Notes = r.Lifted, r.Notes
 	return u.done, err
 }
 
@@ -441,7 +454,8 @@ func (u *undo) dropOnServer(ctx context.Context, all *world.Schema) error {
 		return err
 	}
 	if u.leaves(others) {
-		return world.Remove(ctx, u.New)
+		_, err = world.Remove(ctx, u.New)
+		return err
 	}
 	_, err = new(world.Schema).Drop(ctx, u.New, nil, []string{record.RecordTable})
 	return err
@@ -487,7 +501,11 @@ func (u *undo) removeFile(ctx context.Context, all *world.Schema) (goes bool, er
 	if err != nil || !u.leaves(others) {
 		return false, err
 	}
-	return true, world.Remove(ctx, u.New)
+	left, err := world.Remove(ctx, u.New)
+	if left != "" {
+		u.Notes = append(u.Notes, left)
+	}
+	return true, err
 }
 
 // alone opens a file so that no other process has it open, when it is used next, or ends that. So it can be read on a full

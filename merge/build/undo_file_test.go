@@ -1,8 +1,10 @@
 package build_test
 
 import (
+	"database/sql"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -161,5 +163,66 @@ func TestUndoBesideADrop(t *testing.T) {
 	}
 	if missing == 0 {
 		t.Error("no table was missed")
+	}
+}
+
+// A process was killed while it wrote to a world that has no write-ahead log, as an undo that raises its counters may be:
+// what it had begun is taken back, and the undo goes on.
+func TestUndoOfAWorldInTheMiddle(t *testing.T) {
+	e := worldtest.Engines()[0]
+	all := []world.Database{worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5)}
+	worldtest.Exec(t, all[0], "PRAGMA journal_mode = DELETE")
+	p, into := worldtest.MergeOf(t, e, all, worldtest.ManyOptions)
+	path := strings.TrimPrefix(all[0].DSN, "sqlite:")
+	db, err := sql.Open("sqlite", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	for _, s := range []string{"PRAGMA cache_size = 1", "BEGIN", "UPDATE things SET note = 'begun'", "CREATE TABLE more (x BLOB)", "INSERT INTO more VALUES (zeroblob(300000))"} {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	killed := make(map[string][]byte)
+	for _, name := range []string{path, path + "-journal"} {
+		if killed[name], err = os.ReadFile(name); err != nil || len(killed[name]) == 0 {
+			t.Fatal(err)
+		}
+	}
+	db.Close()
+	for name, bytes := range killed {
+		if err := os.WriteFile(name, bytes, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reads := &world.Connection{Database: all[0]}
+	defer reads.Close()
+	if _, err := reads.Number(t.Context(), "SELECT COUNT(*) FROM things", false); err == nil || !strings.Contains(err.Error(), "open it once with a program that may write") {
+		t.Errorf("got %v", err)
+	}
+	worldtest.MustDrop(t, p, into, all)
+	if n := worldtest.Number(t, all[0], "SELECT COUNT(*) FROM things WHERE note = 'begun'"); n != 0 {
+		t.Errorf("%d rows are as the killed process began to write them", n)
+	}
+}
+
+// A database that others moved to another disk, and left a link to, is removed where it is.
+func TestUndoOfALinkedFile(t *testing.T) {
+	e := worldtest.Engines()[0]
+	all := []world.Database{worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5)}
+	p, into := worldtest.MergeOf(t, e, all, worldtest.ManyOptions)
+	path, moved := strings.TrimPrefix(into.DSN, "sqlite:"), filepath.Join(t.TempDir(), "moved.db")
+	worldtest.Exec(t, into, "PRAGMA wal_checkpoint(TRUNCATE)")
+	if err := errors.Join(os.Rename(path, moved), os.Symlink(moved, path), os.WriteFile(path+"-wal", []byte("not ours"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Options: once}); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{path: false, moved: false, moved + "-wal": false, path + "-wal": true} {
+		if _, err := os.Lstat(name); (err == nil) != want {
+			t.Errorf("%s is there: %v", filepath.Base(name), err == nil)
+		}
 	}
 }

@@ -386,6 +386,9 @@ func (v *View) undone(o *Outcome, place, worlds string) {
 		v.Sentence = fmt.Sprintf("everything that the merge made in %s was dropped; %s", place, written)
 		v.note("The database itself was not dropped, because the merge did not make everything in it: " + printable.List(u.Others, ", ", shownTables))
 	}
+	for _, note := range u.Notes {
+		v.note(note)
+	}
 	if o.Tried {
 		return
 	}

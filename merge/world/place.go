@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
 )
@@ -224,6 +225,19 @@ func counted(ctx context.Context, on *Connection, table string) (next uint64, er
 	return next, err
 }
 
+// Recover takes back what a process that was killed had begun to write to a file of SQLite that has no write-ahead log.
+// Until then nobody can read it who may not write.
+func Recover(ctx context.Context, d Database) error {
+	path, file := filePath(d)
+	if journal, err := os.Stat(path + "-journal"); !file || err != nil || journal.Size() == 0 {
+		return nil
+	}
+	c := &Connection{Database: d, Writes: true}
+	defer c.Close()
+	_, err := c.Number(ctx, "SELECT COUNT(*) FROM sqlite_schema", false)
+	return err
+}
+
 // Lock keeps others from a file until c, which is [Connection.Alone], is closed. It is the file that is at its path.
 func Lock(ctx context.Context, c *Connection) error {
 	_, err := c.Exec(ctx, "lock", "BEGIN EXCLUSIVE; ROLLBACK", false)
@@ -245,8 +259,9 @@ func (e *inUseError) Error() string {
 
 func (e *inUseError) Unwrap() error { return sqldb.ErrRetryable }
 
-// Remove removes an empty database of MySQL or MariaDB, or the file that c has locked: see [Lock].
-func Remove(ctx context.Context, c *Connection) error {
+// Remove removes an empty database of MySQL or MariaDB, or the file that c has locked: see [Lock]. It says what it had to
+// leave, for want of room on the disk.
+func Remove(ctx context.Context, c *Connection) (left string, err error) {
 	if path, file := filePath(c.Database); file {
 		return removeFile(ctx, c, path)
 	}
@@ -254,34 +269,43 @@ func Remove(ctx context.Context, c *Connection) error {
 	if err == nil {
 		_, err = c.Exec(ctx, "drop", "DROP DATABASE IF EXISTS "+quote(name), false)
 	}
-	return err
+	return "", err
 }
 
 // removeFile removes what lies beside a file first: a process that is killed leaves a whole database, and one that is
 // frozen keeps its lock. When the file is gone, what has such a name may belong to a later database, and stays: SQLite
 // too removes no -wal beside a file that was moved. So does -wal if the disk has no room to bring what it holds into the file.
-func removeFile(ctx context.Context, c *Connection, path string) error {
-	if _, err := c.Exec(ctx, "checkpoint", "PRAGMA wal_checkpoint(TRUNCATE)", false); err != nil && !errors.Is(err, sqldb.ErrDiskFull) {
-		return err
+func removeFile(ctx context.Context, c *Connection, path string) (left string, err error) {
+	link := path
+	path, err = filepath.EvalSymlinks(link) // beside which SQLite keeps the others
+	if err != nil {
+		return "", withoutPath(err)
 	}
-	all := []string{"-shm", "-journal", "-wal", ""}
+	if _, err := c.Exec(ctx, "checkpoint", "PRAGMA wal_checkpoint(TRUNCATE)", false); err != nil && !errors.Is(err, sqldb.ErrDiskFull) {
+		return "", err
+	}
+	all := []string{path + "-shm", path + "-journal", path + "-wal", path}
 	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
-		all = []string{""}
+		all = all[3:]
+		left = "the disk had no room to empty what lay beside the file: rm " + printable.Quoted(shown(path)+"-wal") + " " + printable.Quoted(shown(path)+"-shm")
+	}
+	if link != path {
+		all = append(all, link)
 	}
 	if runtime.GOOS == "windows" { // which removes no file that is open
 		c.Close()
 	}
-	for _, suffix := range all {
-		if err := c.Fail.At("before removing " + suffix); err != nil {
-			return err
+	for _, name := range all {
+		if err := c.Fail.At("before removing " + strings.TrimPrefix(name, path)); err != nil {
+			return "", err
 		}
-		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("database %q: %w", c.Name, withoutPath(err))
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("database %q: %w", c.Name, withoutPath(err))
 		}
 	}
-	err := c.Fail.At("after removing")
+	err = c.Fail.At("after removing")
 	c.Close()
-	return err
+	return left, err
 }
 
 // Enabled is how many events run.

@@ -17,7 +17,7 @@ func TestFileNames(t *testing.T) {
 		if there, err := world.Exists(t.Context(), d); err != nil || !there {
 			t.Errorf("%s: there: %v, %v", name, there, err)
 		}
-		if err := world.Remove(t.Context(), &world.Connection{Database: d, Alone: true}); err != nil {
+		if _, err := world.Remove(t.Context(), &world.Connection{Database: d, Alone: true}); err != nil {
 			t.Error(err)
 		}
 		if _, err := os.Stat(d.DSN[len("sqlite:"):]); !os.IsNotExist(err) {

@@ -86,6 +86,9 @@ func (engine) Refused(err error) (refused, known bool) {
 // Explain implements [sqldb.Engine].
 func (engine) Explain(err error, _ bool) error {
 	if e, ok := asSQLite(err); ok {
+		if e.code == sqlite3.SQLITE_READONLY_ROLLBACK {
+			return fmt.Errorf("a process was killed while it wrote to the file, and what it had begun is to be taken back from its -journal: open it once with a program that may write, such as sqlite3: %w", err)
+		}
 		switch e.code & 0xff {
 		case sqlite3.SQLITE_NOTADB:
 			return fmt.Errorf("the file is not an SQLite database: %w", err)
