@@ -226,3 +226,45 @@ func TestUndoOfALinkedFile(t *testing.T) {
 		}
 	}
 }
+
+// Wherever an undo is when another one drops the database, it says so, and not which table it misses.
+func TestUndoBesideAnUndo(t *testing.T) {
+	servertest.NotShort(t)
+	servertest.OnMySQLToo(t, func(t *testing.T) {
+		e := worldtest.Engines()[1]
+		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
+		other := build.UndoOptions{Options: job.Options{RetryFor: time.Nanosecond}}
+		met, step := true, servertest.Scale(7, 1)
+		for n := 1; met; n += step {
+			came, open := 0, 0
+			met = false
+			p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
+			worldtest.Opened(t, p, into, all)
+			_, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{}, job.Hooks{Fail: func(at string) error {
+				switch at {
+				case "after begin":
+					open++
+				case "after commit":
+					open--
+				}
+				if open > 0 || at != "read" { // it holds no lock
+					return nil
+				}
+				if came++; came != n {
+					return nil
+				}
+				met = true
+				if _, err := build.Undo(t.Context(), p, into, all, other); err != nil && !errors.Is(err, record.ErrStopped) && !errors.Is(err, record.ErrBusy) {
+					t.Errorf("the other undo, at %d: %v", n, err)
+				}
+				return nil
+			}})
+			if err != nil && !errors.Is(err, record.ErrBusy) && !errors.Is(err, record.ErrNoMerge) {
+				t.Errorf("at %d: %v", n, err)
+			}
+			if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil && !errors.Is(err, record.ErrNoMerge) {
+				t.Fatal(err)
+			}
+		}
+	})
+}
