@@ -29,6 +29,9 @@ const (
 		FROM information_schema.TABLES AS t LEFT JOIN information_schema.ENGINES AS e ON e.ENGINE = t.ENGINE
 		WHERE t.TABLE_SCHEMA = DATABASE() AND t.TABLE_TYPE <> 'SYSTEM VIEW'`
 
+	mysqlCounted = `SELECT TABLE_NAME FROM information_schema.COLUMNS
+		WHERE TABLE_SCHEMA = DATABASE() AND EXTRA LIKE '%auto_increment%' AND VERSION() NOT LIKE '%MariaDB%'`
+
 	mysqlColumns = `SELECT TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, DATA_TYPE, IS_NULLABLE = 'YES',
 			COALESCE(COLLATION_NAME, ''), COALESCE(CHARACTER_SET_NAME, ''), COALESCE(CHARACTER_MAXIMUM_LENGTH, 0),
 			COLUMN_DEFAULT, COALESCE(GENERATION_EXPRESSION, ''), EXTRA
@@ -71,6 +74,23 @@ func (d *mysqlDialect) describe(ctx context.Context, conn *sql.Conn) (*schema, e
 		}
 	}
 	return b.finish(), nil
+}
+
+// mysqlOpenCounted opens the tables that have a counter, before the counters are read. If the last INSERT had the next
+// number as an explicit key and failed, MySQL counts on only when the table is opened once more. A later reader would do
+// that, and the counter would seem to have moved since. Each table is named twice: one that another session left open is
+// used again, and does not count as opened. In the snapshot, an ALTER TABLE of the game would wait for all of them.
+func mysqlOpenCounted(ctx context.Context, conn *sql.Conn) error {
+	var name string
+	var all []string
+	if err := each(ctx, conn, mysqlCounted, func() { all = append(all, sqldb.MySQL.Quote(name)) }, &name); err != nil {
+		return err
+	}
+	for _, t := range all {
+		// A table that cannot be opened fails where it is read.
+		_, _ = conn.ExecContext(ctx, "SELECT 1 FROM "+t+" AS a, "+t+" AS b LIMIT 0")
+	}
+	return ctx.Err()
 }
 
 func mysqlReadTables(ctx context.Context, conn *sql.Conn, b *builder) error {
