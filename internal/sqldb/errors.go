@@ -171,7 +171,7 @@ func Says(err error, c Condition) bool {
 	return err != nil && each(func(e Engine) bool { return e.Says(err, c) })
 }
 
-// LockedError is an error of SQLite about a file that somebody has locked.
+// LockedError says who has locked a file of SQLite.
 type LockedError struct {
 	By  string // "python3 (pid 4711)"
 	Err error

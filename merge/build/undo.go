@@ -97,13 +97,7 @@ func UndoWith(ctx context.Context, plan *plan.Plan, into world.Database, worlds 
 	if err != nil {
 		return nil, err
 	}
-	err = u.undo(ctx, recorded)
-	if err != nil && recorded != "" && r.Manifest.Left == "" && !errors.Is(err, record.ErrStopped) {
-		if now, unread := r.State(ctx); unread == nil && now == "" { // whatever was to be read, another undo has dropped it
-			err = r.Manifest.WrongState(now, recorded)
-		}
-	}
-	err = u.OrBusy(ctx, err)
+	err = u.OrBusy(ctx, u.undo(ctx, recorded))
 	u.done.Lifted, u.done.Notes = r.Lifted, r.Notes
 	return u.done, err
 }

@@ -18,7 +18,7 @@ import (
 	"mergesafe/merge/worldtest"
 )
 
-// beside are the names of a file of SQLite and of what lies beside it.
+// beside returns the names of an SQLite file and of the files that SQLite keeps beside it.
 func beside(d world.Database) (all []string) {
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
 		all = append(all, strings.TrimPrefix(d.DSN, "sqlite:")+suffix)
@@ -26,9 +26,9 @@ func beside(d world.Database) (all []string) {
 	return all
 }
 
-// An undo that is killed while it removes a file leaves a whole database, or none: the next one ends it. Nobody else gets in
-// while it is frozen there, until the file is gone; from then on it touches nothing, since the name may be that of a later
-// database, with rows that are only in its -wal.
+// An undo that is killed while it removes the files leaves either the whole database, which the next undo removes, or nothing.
+// While it is frozen, no other process can open the database. Once the database file is gone, it removes nothing more: a later
+// database may have the name, with rows that are only in its -wal.
 func TestUndoRemovesAFile(t *testing.T) {
 	e := worldtest.Engines()[0]
 	for _, point := range []string{"before checkpoint", "before removing -shm", "before removing -journal", "before removing -wal", "before removing ", "after removing"} {
@@ -227,7 +227,8 @@ func TestUndoOfALinkedFile(t *testing.T) {
 	}
 }
 
-// Wherever an undo is when another one drops the database, it says so, and not which table it misses.
+// If another undo has dropped the database by the time that an undo reads next, outside of a transaction, it says so, and not
+// which table it misses.
 func TestUndoBesideAnUndo(t *testing.T) {
 	servertest.NotShort(t)
 	servertest.OnMySQLToo(t, func(t *testing.T) {

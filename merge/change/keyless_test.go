@@ -112,8 +112,8 @@ func TestKeylessNames(t *testing.T) {
 	})
 }
 
-// The names of a table without a key are made unique like others, with what is set beside them and what refers to them,
-// whether an index keeps them unique or only the rules ask for it.
+// Names in a table without a key become unique like others, with or without a UNIQUE index; columns that are set with a name
+// and references to it change too.
 func TestKeylessOwnNames(t *testing.T) {
 	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
 		for _, index := range []string{"", " UNIQUE"} {

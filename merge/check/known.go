@@ -32,8 +32,8 @@ func keysApart(ctx context.Context, r *Reader, q Question) (*Reading, error) {
 	return a, nil
 }
 
-// endsOfUnique returns the range of the key of a database if it has no value twice; nil if that is not known. Of an index
-// that is no key nobody asks for the range.
+// endsOfUnique returns the range of the key of a database if it has no value twice; nil if that is not known. The range
+// is asked for keys only; for other indexes it is empty.
 func (r *Reader) endsOfUnique(ctx context.Context, s *stream.Stream, q Question) (*stream.KeyRange, error) {
 	t, key := s.DB.Tables[s.Scan.Table], q.Columns
 	if len(key) == 1 && r.Facts.Rekeyed.hasKey(t.Name, key[0]) {

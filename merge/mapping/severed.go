@@ -39,7 +39,7 @@ type cut struct {
 	stay   *keys.Set // only these keys, if not nil
 	key    rules.RowKey
 	nobody any
-	text   *string // nobody as a text, in a column of texts
+	text   *string // the value that means nobody, in a column of texts
 
 	cells  *world.Move  // where its keys are inside cells; nil: the value is the key
 	number keys.Integer // the same, inside cells
