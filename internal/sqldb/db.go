@@ -125,9 +125,21 @@ func dial(ctx context.Context, dsn string, access Access) (*DB, error) {
 	}
 	if err := db.Connect(ctx); err != nil {
 		db.Close()
+		if errors.Is(err, ErrDiskFull) && access != ReadOnly && access != Alone {
+			tidy(ctx, dsn)
+		}
 		return nil, openError(dsn, err)
 	}
 	return db, nil
+}
+
+// tidy removes the empty -wal that SQLite makes before it finds no room for -shm: beside it, nobody could read the file until
+// there is room. Whoever has the file alone needs none, and removes it at the end.
+func tidy(ctx context.Context, dsn string) {
+	if db, err := dial(ctx, dsn, Alone); err == nil {
+		ExecAll(ctx, db.pool, []string{"SELECT 1 FROM sqlite_schema"})
+		db.Close()
+	}
 }
 
 // openError is an error of opening the database that dsn names.

@@ -261,8 +261,8 @@ func ofOther(r *job.Run) error {
 func beginRecord(ctx context.Context, r *job.Run) error {
 	if r.Manifest.Left == "" {
 		if r.New.Dialect().MySQL() { // a session that drops looked at the record before: it would drop what is made now
-			if lock, err := world.Dropping(ctx, r.New.Database); err != nil || lock != "" {
-				return cmp.Or(err, dropped(r, lock))
+			if lock, err := world.Undoing(ctx, r.New.Database); err != nil || lock != "" {
+				return cmp.Or(err, undoing(r, lock))
 			}
 		}
 		s, err := world.Read(ctx, r.Worlds[0])

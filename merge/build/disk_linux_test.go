@@ -93,3 +93,30 @@ func TestUndoOfAFullDisk(t *testing.T) {
 	}
 	worldtest.MustApply(t, p, into, all)
 }
+
+// The undo of an opened merge needs room for the counters that it raises. On a full disk it stops, and what is there is read
+// as before.
+func TestUndoOfAnOpenedOnAFullDisk(t *testing.T) {
+	small := smalldisk.Mount(t, "6m")
+	e := worldtest.SqliteIn(func(testing.TB) string { return small.Path() })
+	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 10, "anna"), worldtest.GameWorld(t, e, "s2", 2, 10, "bert")}
+	p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
+	worldtest.Opened(t, p, into, all)
+	worldtest.Exec(t, into, "DELETE FROM items")
+	if err := small.Fill(0); err != nil {
+		t.Fatal(err)
+	}
+	forced := build.UndoOptions{Options: once, Force: true}
+	if _, err := build.Undo(t.Context(), p, into, all, forced); !errors.Is(err, record.ErrStopped) || !strings.Contains(err.Error(), "disk is full") {
+		t.Errorf("got %v", err)
+	}
+	if is, err := build.LookUp(t.Context(), p, into, all); err != nil || is.State != record.StateOpen {
+		t.Errorf("got %+v, %v", is, err)
+	}
+	if err := small.Free(); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := build.Undo(t.Context(), p, into, all, forced); err != nil || !done.Dropped {
+		t.Errorf("%+v, %v", done, err)
+	}
+}

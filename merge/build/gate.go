@@ -25,7 +25,7 @@ func CloseGate(ctx context.Context, r *job.Run, doing string) error {
 	if err := r.Hooks.Fail.At("before guard"); err != nil {
 		return err
 	}
-	r.New.Drop() // SQLite has one writer at a time
+	letWrite(r)
 	reg := worldregistry.New(r.New.DB)
 	now, err := reg.Servers(ctx)
 	if err != nil {
@@ -51,9 +51,16 @@ func CloseGate(ctx context.Context, r *job.Run, doing string) error {
 	return r.Hooks.Fail.At("after guard")
 }
 
+// letWrite ends the session with a file: SQLite has one writer at a time. On a server an undo keeps its session; see [onlyUndo].
+func letWrite(r *job.Run) {
+	if !r.New.Dialect().MySQL() {
+		r.New.Drop()
+	}
+}
+
 // reopenGate takes back what [CloseGate] did.
 func reopenGate(ctx context.Context, r *job.Run) error {
-	r.New.Drop()
+	letWrite(r)
 	if err := r.New.Open(ctx); err != nil {
 		return err
 	}

@@ -17,8 +17,8 @@ import (
 // raise raises in the worlds what the new database has given since: counters, sequences of the first one, the
 // marks and generations of servers, and short numbers. Each is raised only upwards, so it can be repeated.
 func raise(ctx context.Context, u *undo) error {
-	if u.Manifest.Raised() {
-		return nil // and tables of the new database may be gone
+	if err := stillUndoing(ctx, u); err != nil || u.Manifest.Raised() {
+		return err // if another undo has raised them, tables of the new database may be gone
 	}
 	u.writing(true)
 	for i, w := range u.Worlds {

@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
+	"mergesafe/internal/sqldb"
 	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/build"
 	"mergesafe/merge/job"
@@ -40,6 +42,9 @@ func killedBefore(point string) job.Hooks {
 }
 
 var once = job.Options{RetryFor: -1}
+
+// patient outlives the end of a session.
+var patient = job.Options{RetryFor: time.Minute}
 
 // Two merges that name one database: the one that began first has it, and the undo of the other drops nothing.
 func TestTwoMergesOfOneName(t *testing.T) {
@@ -246,7 +251,7 @@ func TestUndoWithoutACounter(t *testing.T) {
 }
 
 // A process that is frozen in its undo, at whatever point, and goes on when the merge was undone, made again and opened by
-// others, drops nothing of that. While it drops, others are told so.
+// others, drops nothing of that, and says so. On a server others are told of the undo, until its session is ended.
 func TestUndoThaws(t *testing.T) {
 	servertest.NotShort(t)
 	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
@@ -255,12 +260,15 @@ func TestUndoThaws(t *testing.T) {
 			step = servertest.Scale(9, 1) // whoever is told waits for the lock
 		}
 		for n, met := 0, true; met; n += step {
-			all := []world.Database{worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5)}
-			p, into := worldtest.MergeOf(t, e, all, worldtest.ManyOptions)
+			all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
+			p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
+			if n%2 == 1 { // and the worlds are raised
+				worldtest.Opened(t, p, into, all)
+			}
 			came, reads := 0, 0
 			met = false
 			var others error
-			_, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: once}, job.Hooks{Fail: func(point string) error {
+			_, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: patient}, job.Hooks{Fail: func(point string) error {
 				if point == "read" {
 					if reads++; reads%servertest.Scale(12, 3) != 0 {
 						return nil
@@ -270,10 +278,14 @@ func TestUndoThaws(t *testing.T) {
 					return nil
 				}
 				met = true
+				if endUndo(t, p, into, all) {
+					busy++
+				}
 				if _, others = build.Undo(t.Context(), p, into, all, build.UndoOptions{Options: once}); others == nil {
-					worldtest.MustApply(t, p, into, all)
-					worldtest.Opened(t, p, into, all)
-					worldtest.Exec(t, into, "INSERT INTO things (id, note) VALUES (77, 'played')")
+					later := worldtest.MustPlan(t, into, all, planner.PlanOptions{})
+					worldtest.MustApply(t, later, into, all)
+					worldtest.Opened(t, later, into, all)
+					worldtest.Exec(t, into, "CREATE TABLE played (id INTEGER PRIMARY KEY)")
 				}
 				return nil
 			}})
@@ -282,8 +294,10 @@ func TestUndoThaws(t *testing.T) {
 			case lookErr != nil:
 				t.Fatal(lookErr)
 			case !met:
-			case others == nil && (!there || worldtest.Number(t, into, "SELECT COUNT(*) FROM things WHERE note = 'played'") != 1):
+			case others == nil && (!there || worldtest.Number(t, into, "SELECT COUNT(*) FROM played") != 0):
 				t.Fatalf("point %d: what was played is gone: %v", n, err)
+			case err != nil && !errors.Is(err, record.ErrBusy) && !errors.Is(err, record.ErrNoMerge) && !errors.Is(err, sqldb.ErrChanged): // or a file, while it was read
+				t.Fatalf("point %d: %v", n, err)
 			case others == nil:
 				played++
 			case errors.Is(others, record.ErrBusy), errors.Is(others, record.ErrStopped), errors.Is(others, record.ErrNoMerge):
@@ -303,20 +317,40 @@ func TestUndoThaws(t *testing.T) {
 	})
 }
 
-// Nothing is made where a session on the server drops: it has looked at the record before.
-func TestApplyBesideADrop(t *testing.T) {
+// endUndo tries another undo beside the session of one on a server, which is told so and changes nothing, and ends that session.
+func endUndo(t *testing.T, p *plan.Plan, into world.Database, all []world.Database) (ended bool) {
+	t.Helper()
+	if strings.HasPrefix(into.DSN, "sqlite:") {
+		return false
+	}
+	lock, err := world.Undoing(t.Context(), into)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lock == "" {
+		return false
+	}
+	if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Options: once}); !errors.Is(err, record.ErrBusy) || !strings.Contains(err.Error(), "another undo is at work in new, or its process is frozen") {
+		t.Errorf("beside another undo: %v", err)
+	}
+	worldtest.Exec(t, all[0], fmt.Sprintf("KILL %d", worldtest.Number(t, all[0], "SELECT IS_USED_LOCK('"+lock+"')")))
+	return true
+}
+
+// Nothing is made where an undo is at work on the server: it has looked at the record before.
+func TestApplyBesideAnUndo(t *testing.T) {
 	e := worldtest.Engines()[1]
 	all := []world.Database{worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5)}
 	p, into := worldtest.PlanOf(t, e, all, worldtest.ManyOptions)
-	dropping := &world.Connection{Database: into, Writes: true}
-	defer dropping.Close()
-	if _, alone, err := world.Alone(t.Context(), dropping, 0); err != nil || !alone {
+	undoing := &world.Connection{Database: into, Writes: true}
+	defer undoing.Close()
+	if _, alone, err := world.Undo(t.Context(), undoing, 0); err != nil || !alone {
 		t.Fatal(alone, err)
 	}
-	if _, err := build.Apply(t.Context(), p, into, all, job.Options{}); !errors.Is(err, record.ErrBusy) || !strings.Contains(err.Error(), "another undo drops new, or its process is frozen") {
+	if _, err := build.Apply(t.Context(), p, into, all, job.Options{}); !errors.Is(err, record.ErrBusy) || !strings.Contains(err.Error(), "another undo is at work in new, or its process is frozen") {
 		t.Errorf("got %v", err)
 	}
-	dropping.Drop()
+	undoing.Drop()
 	worldtest.MustApply(t, p, into, all)
 }
 
@@ -334,7 +368,7 @@ func TestUndoThawsBesideFences(t *testing.T) {
 			} else {
 				worldtest.Opened(t, p, into, all)
 			}
-			_, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: once}, job.Hooks{Clock: worldtest.FixedClock, Fail: func(at string) error {
+			_, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: patient}, job.Hooks{Clock: worldtest.FixedClock, Fail: func(at string) error {
 				if at != point || met {
 					return nil
 				}
@@ -347,6 +381,7 @@ func TestUndoThawsBesideFences(t *testing.T) {
 					return nil
 				}
 				if !again {
+					endUndo(t, p, into, all)
 					worldtest.MustDrop(t, p, into, all)
 					later = worldtest.MustPlan(t, into, all, planner.PlanOptions{})
 				}

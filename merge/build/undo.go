@@ -86,6 +86,9 @@ func UndoWith(ctx context.Context, plan *plan.Plan, into world.Database, worlds 
 	}
 	defer r.Close()
 	r.New.Unchecked = true
+	if r.New.Dialect().MySQL() {
+		r.New.Begins = func(ctx context.Context) error { return onlyUndo(ctx, r) }
+	}
 	u := &undo{Run: r, force: opts.Force, placing: opts.Placing, done: &Undone{ID: plan.ID}}
 	u.writing(false)
 	for _, w := range worlds { // which an undo that was killed may have been raising
@@ -235,7 +238,9 @@ func undoPlace(ctx context.Context, u *undo) error {
 // stillUndoing returns [record.ErrBusy] if another process came to the end of the undo meanwhile: what is there now may be
 // a later merge by the same plan. The database is opened again: a file that is open may have been removed.
 func stillUndoing(ctx context.Context, u *undo) error {
-	u.New.Close()
+	if !u.New.Dialect().MySQL() {
+		u.New.Close()
+	}
 	now, err := u.State(ctx)
 	if err == nil && now != u.Manifest.Left && (now != "" || !u.Manifest.Removing) {
 		err = u.Manifest.WrongState(now, u.Manifest.Left)
@@ -330,10 +335,12 @@ func played(ctx context.Context, u *undo) (ran bool, err error) {
 func mayDrop(ctx context.Context, u *undo, state record.State) error {
 	err := u.Learn(ctx)
 	if err == nil && u.Registry {
+		closes := false
 		err = u.Retry(ctx, "restoring the fence of "+u.New.Name, func(ctx context.Context) error {
-			if GateClosed(ctx, u.Run) == nil {
+			if !closes && GateClosed(ctx, u.Run) == nil {
 				return nil
 			}
+			closes = true // and whatever comes between is looked for
 			u.writing(true)
 			if err := u.New.Open(ctx); err != nil {
 				return err
@@ -428,18 +435,7 @@ func (u *undo) leaves(others []string) (goes bool) {
 	return u.done.Dropped && u.Manifest.Label.Made
 }
 
-// dropOnServer drops in one session, which no other one does at the same time: an undo whose process was frozen might go
-// on when the database is that of a later merge.
 func (u *undo) dropOnServer(ctx context.Context, all *world.Schema) error {
-	u.New.Drop()
-	defer u.New.Drop() // the lock
-	name, alone, err := world.Alone(ctx, u.New, u.Opts.RetryFor)
-	switch {
-	case err != nil:
-		return err
-	case !alone:
-		return dropped(u.Run, name)
-	}
 	if err := u.Manifest.ExpectState(ctx, u.Manifest.Left); err != nil {
 		return err
 	}
@@ -449,15 +445,30 @@ func (u *undo) dropOnServer(ctx context.Context, all *world.Schema) error {
 	}
 	if u.leaves(others) {
 		_, err = world.Remove(ctx, u.New)
-		return err
+	} else {
+		_, err = new(world.Schema).Drop(ctx, u.New, nil, []string{record.RecordTable})
 	}
-	_, err = new(world.Schema).Drop(ctx, u.New, nil, []string{record.RecordTable})
+	if err == nil { // the next merge need not wait for the lock
+		u.New.Begins = nil
+		u.New.Drop()
+	}
 	return err
 }
 
-// dropped is [record.ErrBusy] for a database that another session drops, with the name of its lock.
-func dropped(r *job.Run, lock string) error {
-	return fmt.Errorf("%w: another undo drops %s, or its process is frozen: on the database server, SELECT IS_USED_LOCK('%s') tells the number of its connection, KILL ends it", record.ErrBusy, r.New.Name, lock)
+// onlyUndo makes sure that no other undo is at work in a database of MySQL or MariaDB until the session ends. What an undo has read
+// there is true until then, and one whose process was frozen does nothing more to the database if its session has ended
+// meanwhile: it may be that of a later merge.
+func onlyUndo(ctx context.Context, r *job.Run) error {
+	lock, alone, err := world.Undo(ctx, r.New, r.Opts.RetryFor)
+	if err == nil && !alone {
+		err = undoing(r, lock)
+	}
+	return err
+}
+
+// undoing is [record.ErrBusy] for a database in which another session has the lock of an undo.
+func undoing(r *job.Run, lock string) error {
+	return fmt.Errorf("%w: another undo is at work in %s, or its process is frozen: on the database server, SELECT IS_USED_LOCK('%s') tells the number of its connection, KILL ends it", record.ErrBusy, r.New.Name, lock)
 }
 
 // dropFile removes the file, or drops in one transaction what the merge made.

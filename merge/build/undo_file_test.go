@@ -7,12 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"mergesafe/internal/servertest"
 	"mergesafe/merge/build"
 	"mergesafe/merge/job"
-	"mergesafe/merge/planner"
 	"mergesafe/merge/record"
 	"mergesafe/merge/world"
 	"mergesafe/merge/worldtest"
@@ -116,56 +113,6 @@ func TestUndoOfAFileInUse(t *testing.T) {
 	worldtest.MustDrop(t, p, into, all)
 }
 
-// An undo that runs while another one drops, whose record goes meanwhile, is told so, or finds nothing to undo; and within
-// its patience.
-func TestUndoBesideADrop(t *testing.T) {
-	servertest.NotShort(t)
-	e := worldtest.Engines()[1]
-	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
-	p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
-	worldtest.Opened(t, p, into, all)
-	if _, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: once}, killedBefore("before drop")); err == nil {
-		t.Fatal("it was not killed")
-	}
-	other := &world.Connection{Database: into, Writes: true}
-	defer other.Close()
-	missing := 0
-	for n, met := 0, true; met; n++ {
-		reads := 0
-		met = false
-		began := time.Now()
-		_, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: once}, job.Hooks{Fail: func(point string) error {
-			if point != "read" || met {
-				return nil
-			}
-			if reads++; reads-1 != n {
-				return nil
-			}
-			_, alone, err := world.Alone(t.Context(), other, 0)
-			if met = alone; alone && err == nil { // otherwise it drops itself
-				_, err = other.Exec(t.Context(), "rename", "RENAME TABLE "+record.RecordTable+" TO dropped", false)
-			}
-			if err != nil {
-				t.Error(err)
-			}
-			return nil
-		}})
-		if met && err != nil && !errors.Is(err, record.ErrBusy) && !errors.Is(err, record.ErrNoMerge) || time.Since(began) > 3*time.Second {
-			t.Errorf("read %d, after %s: %v", n, time.Since(began), err)
-		}
-		if met {
-			missing++
-			if _, err := other.Exec(t.Context(), "rename", "RENAME TABLE dropped TO "+record.RecordTable, false); err != nil {
-				t.Fatal(err)
-			}
-		}
-		other.Drop()
-	}
-	if missing == 0 {
-		t.Error("no table was missed")
-	}
-}
-
 // A process was killed while it wrote to a world that has no write-ahead log, as an undo that raises its counters may be:
 // what it had begun is taken back, and the undo goes on.
 func TestUndoOfAWorldInTheMiddle(t *testing.T) {
@@ -225,47 +172,4 @@ func TestUndoOfALinkedFile(t *testing.T) {
 			t.Errorf("%s is there: %v", filepath.Base(name), err == nil)
 		}
 	}
-}
-
-// If another undo has dropped the database by the time that an undo reads next, outside of a transaction, it says so, and not
-// which table it misses.
-func TestUndoBesideAnUndo(t *testing.T) {
-	servertest.NotShort(t)
-	servertest.OnMySQLToo(t, func(t *testing.T) {
-		e := worldtest.Engines()[1]
-		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
-		other := build.UndoOptions{Options: job.Options{RetryFor: time.Nanosecond}}
-		met, step := true, servertest.Scale(7, 1)
-		for n := 1; met; n += step {
-			came, open := 0, 0
-			met = false
-			p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
-			worldtest.Opened(t, p, into, all)
-			_, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{}, job.Hooks{Fail: func(at string) error {
-				switch at {
-				case "after begin":
-					open++
-				case "after commit":
-					open--
-				}
-				if open > 0 || at != "read" { // it holds no lock
-					return nil
-				}
-				if came++; came != n {
-					return nil
-				}
-				met = true
-				if _, err := build.Undo(t.Context(), p, into, all, other); err != nil && !errors.Is(err, record.ErrStopped) && !errors.Is(err, record.ErrBusy) {
-					t.Errorf("the other undo, at %d: %v", n, err)
-				}
-				return nil
-			}})
-			if err != nil && !errors.Is(err, record.ErrBusy) && !errors.Is(err, record.ErrNoMerge) {
-				t.Errorf("at %d: %v", n, err)
-			}
-			if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil && !errors.Is(err, record.ErrNoMerge) {
-				t.Fatal(err)
-			}
-		}
-	})
 }

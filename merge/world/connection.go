@@ -44,6 +44,9 @@ type Connection struct {
 	Alone  bool // opens a file so that no other connection has it open
 	Fail   Failpoint
 
+	// Begins, if not nil, is called on each session that is opened.
+	Begins func(ctx context.Context) error
+
 	// Unchecked turns the check of foreign keys off; see [build.CheckReferences].
 	Unchecked bool
 
@@ -150,7 +153,11 @@ func (c *Connection) Connect(ctx context.Context) error {
 	}
 	c.erred = false
 	c.conn, c.prepared, c.Packet = conn, make(map[string]driver.Stmt), 1<<20
-	if err := c.prepareSession(ctx); err != nil {
+	err = c.prepareSession(ctx)
+	if err == nil && c.Begins != nil {
+		err = c.Begins(ctx)
+	}
+	if err != nil {
 		c.Drop()
 		return sqldb.Translate(err)
 	}

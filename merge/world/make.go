@@ -312,22 +312,22 @@ func lock(ctx context.Context, to *Connection, table string) error {
 	return err
 }
 
-// Alone reports whether this session of MySQL or MariaDB is the only one that drops what is in its database, until the
-// session ends. It waits for another one that long, but not over 5 s, and returns the name of the lock.
-func Alone(ctx context.Context, on *Connection, wait time.Duration) (name string, alone bool, err error) {
-	return locked(ctx, on, "drop", "", max(0, min(wait, 5*time.Second))) // for a negative time MariaDB waits for ever
+// Undo reports whether this session of MySQL or MariaDB is that of the only undo in its database, until the session ends. It
+// waits for another one that long, but not over 5 s, nor under one, in which a session that was closed ends, and returns the
+// name of the lock.
+func Undo(ctx context.Context, on *Connection, wait time.Duration) (name string, alone bool, err error) {
+	return locked(ctx, on, "undo", "", max(time.Second, min(wait, 5*time.Second)))
 }
 
-// Dropping returns the name of the lock of a session that drops what is in a database of MySQL or MariaDB; "" if there is
-// none.
-func Dropping(ctx context.Context, d Database) (name string, err error) {
+// Undoing returns the name of the lock of an undo that is at work in a database of MySQL or MariaDB; "" if there is none.
+func Undoing(ctx context.Context, d Database) (name string, err error) {
 	server, database, err := Server(d)
 	if err != nil {
 		return "", err
 	}
 	on := &Connection{Database: server}
 	defer on.Close()
-	name = lockName("drop", database, "")
+	name = lockName("undo", database, "")
 	holder, err := on.Number(ctx, "SELECT COALESCE(IS_USED_LOCK(?), 0)", false, name)
 	if err != nil || holder == 0 {
 		name = ""
