@@ -129,7 +129,11 @@ func (f *Fleet) Identity(ctx context.Context) (string, error) {
 	if err := part.Check(ctx, f.db); err != nil {
 		return "", f.fault(err)
 	}
-	if err := f.db.Get(ctx, &id, "SELECT id FROM fleet_registry"); err != nil {
+	err := f.db.Get(ctx, &id, "SELECT id FROM fleet_registry")
+	if errors.Is(err, sqldb.ErrNotFound) {
+		err = &sqldb.SchemaError{Reason: "its table fleet_registry has no row: restore it from a backup"}
+	}
+	if err != nil {
 		return "", f.fault(err)
 	}
 	f.mu.Lock()

@@ -3,6 +3,7 @@ package fleet_test
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -164,4 +165,13 @@ func TestFleetHidesThePassword(t *testing.T) {
 			t.Errorf("the password is in %q", s)
 		}
 	}
+}
+
+// A fleet registry without its identity is no fleet registry: the error says what is gone.
+func TestNoIdentity(t *testing.T) {
+	dsn := "sqlite:" + filepath.Join(t.TempDir(), "fleet.db")
+	newFleet(t, dsn)
+	storetest.ExecAll(t, dsn, "DELETE FROM fleet_registry")
+	_, err := openFleet(t, dsn).Identity(t.Context())
+	says(t, err, store.ErrSchema, "fleet_registry has no row", "backup")
 }

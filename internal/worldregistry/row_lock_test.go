@@ -55,6 +55,10 @@ func TestRowIsLocked(t *testing.T) {
 	wrapped, err := store.Wrap(ctx, game, store.MySQL)
 	must(t, err)
 	few := open(t, "mysql:"+servertest.Grant(t, "ALL", plain))
+	sees := servertest.Grant(t, "ALL", plain)
+	account, _, _ := strings.Cut(sees, ":")
+	exec(t, db, "GRANT PROCESS ON *.* TO '"+account+"'@'%'")
+	process := open(t, "mysql:"+sees)
 	short := func(change func(context.Context) error) error {
 		ctx, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
@@ -81,6 +85,7 @@ func TestRowIsLocked(t *testing.T) {
 		{"open", func() error { return storetest.Second(db.OpenNode(ctx, 7, options)) }, named},
 		{"game's pool", func() error { return storetest.Second(wrapped.OpenNode(ctx, 7, options)) }, named},
 		{"few rights", func() error { return storetest.Second(few.OpenNode(ctx, 7, options)) }, "no right to see.*PROCESS privilege.*INNODB_TRX.*KILL"},
+		{"the right PROCESS alone", func() error { return storetest.Second(process.OpenNode(ctx, 7, options)) }, named},
 		{"fence", func() error {
 			return short(func(ctx context.Context) error { return storetest.World(db).Fence(ctx, 7, fence) })
 		}, named},

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -333,7 +334,11 @@ func (c *Connection) failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		_ = c.backend.Kill(c.DB.Pool().DB)
 	}
-	return sqldb.Translate(c.DB.LockFault(err))
+	err = sqldb.Translate(c.DB.LockFault(err))
+	if errors.Is(err, sqldb.ErrReadOnly) {
+		err = fmt.Errorf("database %q (%s): %w", c.Name, c.DB.Place(), err)
+	}
+	return err
 }
 
 // Number returns the number that a query returns.

@@ -1,7 +1,9 @@
 package world
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -49,5 +51,23 @@ func TestIndexOnExpression(t *testing.T) {
 	slices.Sort(found)
 	if diff := cmp.Diff([]string{"(b, ((`id` + 1)))", "(lower(`a`))"}, found); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A database that is dropped before its catalogue is read is not an empty one.
+func TestDroppedBeforeCatalog(t *testing.T) {
+	for _, server := range []string{servertest.MariaDB, servertest.MySQL} {
+		t.Run(server, func(t *testing.T) {
+			w := worldOn(server)(t)
+			w.exec(t, "CREATE TABLE t (id INT PRIMARY KEY)")
+			s := w.open(t)
+			name := fmt.Sprintf("%s", w.query(t, "SELECT DATABASE()")[0][0])
+			w.exec(t, "DROP DATABASE "+name)
+			_, err := s.Catalog(t.Context())
+			w.exec(t, "CREATE DATABASE "+name) // the test drops it when it ends
+			if err == nil || !strings.Contains(err.Error(), "no such database any more") && !strings.Contains(err.Error(), "Unknown database '"+name) {
+				t.Error(err)
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@ package world
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -156,7 +157,11 @@ const (
 
 // mysqlReadDatabase reads what belongs to the database and to no table.
 func mysqlReadDatabase(ctx context.Context, conn *sql.Conn, b *builder) error {
-	if err := conn.QueryRowContext(ctx, mysqlDatabase).Scan(&b.Collation); err != nil {
+	err := conn.QueryRowContext(ctx, mysqlDatabase).Scan(&b.Collation)
+	if errors.Is(err, sql.ErrNoRows) { // MariaDB lists a database that was dropped as an empty one; MySQL says so at once
+		return errors.New("there is no such database any more: it was dropped after the command began")
+	}
+	if err != nil {
 		return err
 	}
 	var r catalog.Routine

@@ -32,7 +32,7 @@ func Exists(ctx context.Context, d Database) (bool, error) {
 			return false, nil
 		}
 		if err != nil {
-			return false, fmt.Errorf("database %q: %w", d.Name, withoutPath(err))
+			return false, fmt.Errorf("database %q: %w", d.Name, fileError(err))
 		}
 		return info.Size() > 0, nil
 	}
@@ -53,7 +53,7 @@ func PlaceOf(ctx context.Context, d Database) (p sqldb.Place, err error) {
 			return p, nil // it is not shown
 		}
 		if p, err = sqldb.SQLite.PlaceOfFile(path); err != nil {
-			err = fmt.Errorf("database %q: %w", d.Name, withoutPath(err))
+			err = fmt.Errorf("database %q: %w", d.Name, fileError(err))
 		}
 		return p, err
 	}
@@ -279,7 +279,7 @@ func removeFile(ctx context.Context, c *Connection, path string) (left string, e
 	link := path
 	path, err = filepath.EvalSymlinks(link) // beside which SQLite keeps the others
 	if err != nil {
-		return "", withoutPath(err)
+		return "", fmt.Errorf("database %q: %w", c.Name, fileError(err))
 	}
 	if _, err := c.Exec(ctx, "checkpoint", "PRAGMA wal_checkpoint(TRUNCATE)", false); err != nil && !errors.Is(err, sqldb.ErrDiskFull) {
 		return "", err
@@ -300,7 +300,7 @@ func removeFile(ctx context.Context, c *Connection, path string) (left string, e
 			return "", err
 		}
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", fmt.Errorf("database %q: %w", c.Name, withoutPath(err))
+			return "", fmt.Errorf("database %q: %w", c.Name, fileError(err))
 		}
 	}
 	err = c.Fail.At("after removing")

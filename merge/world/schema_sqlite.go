@@ -63,7 +63,7 @@ func (s *Schema) createFile(ctx context.Context, d Database, record func(context
 		}
 	}
 	if made = os.IsNotExist(err); err != nil && !made {
-		return false, fmt.Errorf("%q: %w", shown(path), withoutPath(err))
+		return false, fileError(err)
 	}
 	if info != nil && info.Size() > 0 {
 		to := &Connection{Database: d, Writes: true}
@@ -79,15 +79,21 @@ func shown(path string) string {
 	return strings.TrimPrefix(sqldb.Redact(prefix+path), prefix)
 }
 
-// withoutPath is what the system says of a file, without its path, which may be a DSN with a password.
-func withoutPath(err error) error {
+// fileError is what the system says of a file, whose path may be a DSN with a password.
+func fileError(err error) error {
+	var path string
 	if of, ok := errors.AsType[*fs.PathError](err); ok {
-		return of.Err
+		path, err = of.Path, of.Err
+	} else if of, ok := errors.AsType[*os.LinkError](err); ok {
+		path, err = of.New, of.Err
+	} else {
+		return err
 	}
-	if of, ok := errors.AsType[*os.LinkError](err); ok {
-		return of.Err
+	path = shown(path)
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%s: %w: check the rights of the account to the folder %s", path, err, filepath.Dir(path))
 	}
-	return err
+	return fmt.Errorf("%s: %w", path, err)
 }
 
 // mayMake says why a file that is not there, or is empty, cannot be made.
@@ -130,7 +136,7 @@ func (s *Schema) setAside(ctx context.Context, d Database, path string, record f
 		err = f.Close()
 	}
 	if err != nil {
-		return withoutPath(err)
+		return fileError(err)
 	}
 	to := &Connection{Database: Database{Name: d.Name, DSN: string(sqldb.SQLite) + ":" + aside}, Writes: true}
 	err = s.set(ctx, to)
@@ -192,7 +198,7 @@ func ifMissing(path string, err error) error {
 	if info, missing := os.Stat(path); missing == nil && info.Size() > 0 {
 		return nil
 	}
-	return withoutPath(err)
+	return fileError(err)
 }
 
 // set gives a file without tables the settings of s, and WAL mode.

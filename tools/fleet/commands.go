@@ -144,7 +144,6 @@ func (n *night) status(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer page.Close()
 	status, err := n.book.Status(ctx)
 	if err != nil {
 		return err

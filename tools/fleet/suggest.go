@@ -61,11 +61,10 @@ func (s surroundings) suggest(ctx context.Context, cmd *cliv3.Command) error {
 	if err != nil {
 		return err
 	}
-	file, err := cli.NewFirstFile("o", cmd.String("o"))
+	file, err := cli.NewFirstFile("o", cmd.String("o"), func() bool { return false })
 	if err != nil {
 		return err
 	}
-	defer file.Close()
 	find := func(name string) (merge.Database, error) { return databaseOf(ctx, cmd, config, name) }
 	var inv *inventory.Inventory
 	if name := cmd.String("inventory"); name != "" {

@@ -58,7 +58,7 @@ locked, also after its lease has ended. This command then names the connection
 to the database, or with SQLite on Linux the process, and how to end it. To find
 that out it waits for the lock, up to half a second. MySQL wants the right to
 UPDATE for that. The connection is named if the account has the right PROCESS
-(on MySQL also SELECT on performance_schema).
+(on MySQL without SELECT on performance_schema, with others that have locks).
 
 Flags:
   -server SERVER   the server

@@ -65,19 +65,17 @@ func command(env cli.Env, stdout io.Writer) *cliv3.Command {
 // check runs the check and prints its report. An error may come with a report of
 // what was established before it.
 func checkAndPrint(ctx context.Context, s settings, out io.Writer, log *cli.Log, screen cli.Screen) error {
-	written, err := cli.NewFirstFile("o", s.rules)
+	written, err := cli.NewFirstFile("o", s.rules, func() bool { return false })
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return cli.Usage("-o: %s already exists and may have been edited: want another name", s.rules)
 	case err != nil:
 		return err
 	}
-	defer written.Close()
 	page, err := cli.NewFile("html", s.html, s.inputs...)
 	if err != nil {
 		return err
 	}
-	defer page.Close()
 	c, checkErr := find(ctx, s, log)
 	if c == nil {
 		return noVerdict(ctx, checkErr)

@@ -129,10 +129,7 @@ func readJob(cmd *cliv3.Command) (*job, error) {
 // newPlanFile makes the file of -o for a plan: never in the place of another, with which a merge may
 // have begun. One that was refused does not count.
 func newPlanFile(name string) (*cli.File, error) {
-	file, err := cli.NewFirstFile("o", name)
-	if errors.Is(err, fs.ErrExist) && isRefused(name) { // no merge began with it, nor will any
-		return cli.NewFile("o", name)
-	}
+	file, err := cli.NewFirstFile("o", name, func() bool { return isRefused(name) }) // no merge began with such a one, nor will any
 	if errors.Is(err, fs.ErrExist) {
 		err = fmt.Errorf("-o: %s already exists, and a merge may have been begun with it: want another name", name)
 	}

@@ -85,7 +85,6 @@ func TestPageFails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(page.Close)
 		if err := os.Mkdir(name, 0o700); err != nil { // nothing can be given its name any more
 			t.Fatal(err)
 		}

@@ -49,12 +49,10 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close()
 	page, err := newPage(cmd, name, all...)
 	if err != nil {
 		return err
 	}
-	defer page.Close()
 
 	var checked *verdict.Report
 	options := merge.PlanOptions{

@@ -28,7 +28,6 @@ func (s surroundings) recordedPlan(ctx context.Context, cmd *cliv3.Command) erro
 	if err != nil {
 		return err
 	}
-	defer file.Close()
 	plan, err := merge.RecordedPlan(ctx, made, "")
 	if err == nil && plan == nil {
 		err = fmt.Errorf("%s has no record of a merge: none was begun, or it was undone", printable.Text(made.Name))

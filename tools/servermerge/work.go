@@ -40,7 +40,7 @@ type work struct {
 
 	replicas []merge.Database // that must not lag
 
-	close func() // ends the commands of the game that it runs, and its page
+	close func() // ends the commands of the game that it runs
 }
 
 // work reads what a command with workFlags is to do, how, and where it goes what comes of it. It must
@@ -90,17 +90,15 @@ func (s surroundings) work(ctx context.Context, cmd *cliv3.Command) (*work, erro
 		return nil, err
 	}
 	if err := j.asPlanned(ctx, cmd.Name); err != nil {
-		defer j.page.Close()
 		return nil, j.failed(ctx, err, j.outcome(cmd.Name))
 	}
 	codecs, stop, err := j.codecs(ctx)
 	if err != nil {
-		j.page.Close()
 		return nil, err
 	}
 	options := merge.Options{RetryFor: patience, Grace: grace, Parallel: parallel, Codecs: codecs}
 	return &work{
-		job: j, options: options, spare: spare, replicas: slice.Map(replicas, databaseAt), close: func() { stop(); j.page.Close() },
+		job: j, options: options, spare: spare, replicas: slice.Map(replicas, databaseAt), close: stop,
 	}, nil
 }
 

@@ -11,6 +11,7 @@ import (
 // blockers find the connections that another one waits for, and that themselves wait for none: first the
 // ones that surely do. MariaDB gives a transaction with no more than shared locks the number 0, as it does to
 // every reader: of those, each one that has locked rows is possible, and one that waits for a row elsewhere, too.
+// On MySQL, who may not read the performance schema is shown who has locked any rows.
 // MySQL's information_schema.PROCESSLIST is an error (3854) while any connection runs a statement with bytes in it
 // that are no text; the one of the performance schema is not.
 var blockers = []string{
@@ -31,6 +32,12 @@ var blockers = []string{
 	LEFT JOIN performance_schema.processlist AS p ON p.id = b.processlist_id
 	WHERE w.processlist_id = ? AND NOT EXISTS
 		(SELECT 1 FROM performance_schema.data_lock_waits AS o WHERE o.requesting_thread_id = l.blocking_thread_id)`, // MySQL
+	`SELECT FALSE AS sure, FALSE AS waits, b.trx_mysql_thread_id AS id, COALESCE(p.user, '') AS user, COALESCE(p.host, '') AS host,
+		COALESCE(p.db, '') AS db, IF(p.command = 'Sleep', 'idle', 'busy') AS doing, COALESCE(p.time, 0) AS seconds
+	FROM information_schema.INNODB_TRX AS w JOIN information_schema.INNODB_TRX AS b ON b.trx_rows_locked > 0 AND b.trx_state <> 'LOCK WAIT'
+	LEFT JOIN performance_schema.processlist AS p ON p.id = b.trx_mysql_thread_id
+	WHERE w.trx_mysql_thread_id = ? AND w.trx_state = 'LOCK WAIT'
+	ORDER BY b.trx_mysql_thread_id = 0, p.db <=> DATABASE() DESC, b.trx_started`, // MySQL, to an account that has PROCESS alone
 }
 
 // mostBlockers is how many connections a message names.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -13,13 +14,11 @@ import (
 	"mergesafe/internal/printable"
 )
 
-// File is a file for a result. It is made before the work, which may take hours,
-// and takes its name after it, so that an older one is there until there is a
-// newer one.
+// File is a file for a result. It is tried before the work, which may take hours, and made after it, so that an older
+// one is there until there is a newer one.
 type File struct {
-	name  string
-	f     *os.File                 // nil if there is none to be written
-	first func() (*os.File, error) // makes it when it is written, never in the place of an older one; nil: it is there
+	name string      // empty if there is none to be written
+	over func() bool // whether it may take the place of the file that is there
 }
 
 // Input is a file that a command reads, so that it must not write it.
@@ -51,7 +50,7 @@ func NewFile(flag, name string, inputs ...Input) (*File, error) {
 			return nil, Usage("-%s: %s is a database: want another file", flag, name)
 		}
 	}
-	return create(flag, name, func() (*os.File, error) { return os.OpenFile(name+".part", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644) })
+	return create(flag, name, func() bool { return true })
 }
 
 // isDatabase reports whether a file begins as a database of SQLite does (https://sqlite.org/fileformat2.html).
@@ -67,33 +66,23 @@ func isDatabase(name string) bool {
 	return err == nil && string(head) == magic
 }
 
-// NewFirstFile is NewFile, but never takes the place of an older file: that is
+// NewFirstFile is NewFile, but never takes the place of an older file, unless over says so of it: that is
 // an error like [fs.ErrExist].
-func NewFirstFile(flag, name string) (*File, error) {
-	part := func() (*os.File, error) { // a process that is killed leaves no file of the name itself
-		return os.OpenFile(name+"."+rand.Text()[:8]+".part", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	}
-	f, err := create(flag, name, func() (*os.File, error) {
-		if _, err := os.Lstat(name); err == nil {
-			return nil, fmt.Errorf("%s: %w: want another name", name, fs.ErrExist)
-		}
-		return part()
-	})
-	if err == nil && f.f != nil { // it can be made; one that lay there while the work goes on would be left by a kill
-		f.Close()
-		f.f, f.first = nil, part
-	}
-	return f, err
+func NewFirstFile(flag, name string, over func() bool) (*File, error) {
+	return create(flag, name, over)
 }
 
-func create(flag, name string, temporary func() (*os.File, error)) (*File, error) {
+func create(flag, name string, over func() bool) (*File, error) {
 	if name == "" {
 		return new(File), nil
 	}
 	if shown := MaskedWord(name); shown != name {
 		return nil, Usage("-%s %s: want the name of a file, not a DSN, which may have a password in it", flag, shown)
 	}
-	f, err := temporary()
+	if _, err := os.Lstat(name); err == nil && !over() {
+		return nil, fmt.Errorf("-%s: %s: %w: want another name", flag, name, fs.ErrExist)
+	}
+	part, err := newPart(name)
 	if e, ok := errors.AsType[*fs.PathError](err); ok { // it names the temporary file
 		if _, folder := os.Stat(filepath.Dir(name)); errors.Is(folder, fs.ErrNotExist) {
 			return nil, WithHint(fmt.Errorf("-%s: %s: there is no folder %s", flag, name, filepath.Dir(name)),
@@ -104,42 +93,50 @@ func create(flag, name string, temporary func() (*os.File, error)) (*File, error
 	if err != nil {
 		return nil, fmt.Errorf("-%s: %w", flag, err)
 	}
-	return &File{name: name, f: f}, nil
+	part.Close()
+	os.Remove(part.Name()) // one that lay there while the work goes on would be left by a kill
+	return &File{name, over}, nil
+}
+
+// newPart makes the temporary file of one process. One that a killed process left stays: another process may
+// be writing it.
+func newPart(name string) (*os.File, error) {
+	return os.OpenFile(name+"."+rand.Text()[:8]+".part", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 }
 
 // Write lets write write the file, makes sure that it is on disk, and gives it
 // its name.
 func (f *File) Write(write func(io.Writer) error) error {
-	if f.first != nil {
-		made, err := f.first()
-		if err != nil {
-			return fmt.Errorf("write %s: %w", f.name, err)
-		}
-		f.f = made
-	}
-	if f.f == nil {
+	if f.name == "" {
 		return nil
 	}
-	err := write(f.f)
+	part, err := newPart(f.name)
 	if err == nil {
-		err = f.f.Sync()
-	}
-	if closeErr := f.f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil && f.first != nil {
-		if _, there := os.Lstat(f.name); there == nil {
-			err = fs.ErrExist // it came meanwhile
+		defer os.Remove(part.Name()) // unless it has its name
+		if err = write(part); err == nil {
+			err = part.Sync()
 		}
+		err = cmp.Or(err, part.Close())
 	}
 	if err == nil {
-		err = os.Rename(f.f.Name(), f.name)
+		err = f.place(part.Name())
 	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", f.name, err)
 	}
-	f.f = nil
 	return nil
+}
+
+// place gives a temporary file the name. A link is made only if there is no other file, also if that comes at the
+// same moment; but not every file system has links.
+func (f *File) place(part string) error {
+	if os.Link(part, f.name) == nil {
+		return nil
+	}
+	if _, err := os.Lstat(f.name); err == nil && !f.over() {
+		return fs.ErrExist // it came meanwhile
+	}
+	return os.Rename(part, f.name)
 }
 
 // WriteTo writes to the file that a flag names, as [NewFile] does, or to out if it names "-". After an error there is
@@ -152,7 +149,6 @@ func WriteTo(out io.Writer, flag, name string, write func(io.Writer) error, inpu
 	if err != nil {
 		return err
 	}
-	defer f.Close()
 	return f.Write(write)
 }
 
@@ -176,12 +172,4 @@ func writeWhole(out io.Writer, write func(io.Writer) error) error {
 	}
 	_, err = io.Copy(out, f)
 	return err
-}
-
-// Close removes a file that nothing was written to.
-func (f *File) Close() {
-	if f.f != nil {
-		f.f.Close()
-		os.Remove(f.f.Name())
-	}
 }
