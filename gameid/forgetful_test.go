@@ -84,7 +84,7 @@ func (r *registry) forgets(old gameid.Record) {
 // A registry may forget several ends in a row, and whatever its row then says,
 // no ID is issued twice.
 func TestForgottenEnds(t *testing.T) {
-	const window = time.Second
+	const window = 200 * time.Millisecond
 	for name, old := range map[string]func(t *testing.T, r *registry) gameid.Record{
 		"the row is lost": func(*testing.T, *registry) gameid.Record { return gameid.Record{} },
 		"closed cleanly": func(t *testing.T, r *registry) gameid.Record {
@@ -218,7 +218,7 @@ func TestCrashesAtFullSpeed(t *testing.T) {
 		r, clock := newRegistry(), gameid.SystemClock()
 		old := gameid.Record{}
 		var all []issued
-		for i := range servertest.Scale(100, 400) {
+		for i := range servertest.Scale(25, 400) {
 			n := open(t, r.bounded(t, clock, window), gameid.Options{Window: window})
 			all = append(all, burn(t, n))
 			if s := n.Stats(); s.Ahead > window || time.Until(s.Mark) > window {
@@ -245,7 +245,7 @@ func TestSmallAdjustmentsDoNotCreep(t *testing.T) {
 		r.Now = clock.Wall
 		opts := gameid.Options{Window: window, Clock: clock}
 		var all []issued
-		for i := range 100 {
+		for i := range 30 {
 			start := time.Now()
 			n := open(t, r, opts)
 			if took := time.Since(start); took > 64*time.Millisecond {
@@ -270,7 +270,7 @@ func TestSmallAdjustmentsDoNotCreep(t *testing.T) {
 // A clock that is minutes back after a restart costs no time: reservations go
 // on above the mark in small steps.
 func TestClockBackAcrossRestart(t *testing.T) {
-	const window, step, steps = time.Second, 64 * time.Millisecond, 3
+	const window, step, steps = time.Second, 64 * time.Millisecond, 2
 	for _, ending := range []string{"crash", "close"} {
 		t.Run(ending, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -498,7 +498,7 @@ func (c *countingClock) Elapsed() time.Duration {
 // that is promoted, and both processes reach it. All clocks are right, and one registry at a time takes claims.
 func TestFailoverAfterTakeover(t *testing.T) {
 	for _, lag := range []time.Duration{12 * time.Second, time.Second, 100 * time.Millisecond} {
-		for _, burst := range []int{1, servertest.Scale(40, 200)} { // IDs in 5 ms
+		for _, burst := range []int{1, servertest.Scale(10, 200)} { // IDs in 5 ms
 			t.Run(fmt.Sprint(lag, " ", burst), func(t *testing.T) {
 				bubble(t, func(t *testing.T) {
 					primary := newRegistry()

@@ -7,6 +7,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"mergesafe/internal/servertest"
 )
 
 // at is a clock that stands still, so many milliseconds after the epoch.
@@ -113,7 +115,7 @@ func (anothers) Load(context.Context, ServerID) (Record, error) {
 
 // Whoever sees that Done is closed gets no ID any more, however soon.
 func TestDoneIsClosedLast(t *testing.T) {
-	for range 2_000 {
+	for range servertest.Scale(500, 2_000) {
 		n := minting(7, 1<<SequenceBits, 0, true)
 		watches, seen := make(chan struct{}), make(chan uint64)
 		go func() {

@@ -17,7 +17,7 @@ func TestWaitEnds(t *testing.T) {
 		n := open(t, newRegistry(), gameid.Options{})
 		g := gameid.NewGenerator[player](n)
 		ids := make([]gameid.Of[player], 1<<20)
-		time.AfterFunc(3*time.Second+time.Millisecond, func() { n.Close() })
+		time.AfterFunc(301*time.Millisecond, func() { n.Close() })
 		var err error
 		for err == nil {
 			err = g.Fill(ids)

@@ -3,12 +3,10 @@ package sim
 import (
 	"cmp"
 	"encoding/json"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -96,19 +94,13 @@ var mutations = []struct {
 
 // Each mutation is found within a few hundred worlds. The subtests build the
 // simulation with the changed file in place of the real one, which stays as it
-// is.
+// is. Without LONG they only look whether it can be changed in this way.
 func TestMutationsAreFound(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the simulation once for every mutation")
-	}
-	tried := slices.Clone(mutations)
-	if n := *flagMutant; n > 0 && n < len(tried) {
-		rand.Shuffle(len(tried), func(i, j int) { tried[i], tried[j] = tried[j], tried[i] })
-		tried = tried[:n]
-	}
-	for _, m := range tried {
+	for _, m := range mutations {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
+			overlay(t, m.edits)
+			servertest.Long(t)
 			out, err := simulateWith(t, []string{"-sim.seeds", "2000"}, m.edits...)
 			if err == nil {
 				t.Fatal("the simulation does not see it")
@@ -189,14 +181,24 @@ func freshCycles() uint64 { return 100_000 }
 // simulateWith runs the simulation in a process of its own, with some source
 // files changed.
 func simulateWith(t *testing.T, flags []string, edits ...edit) (string, error) {
+	args := []string{"test", "-overlay", overlay(t, edits), "-vet=off", "-ldflags=-s -w", "-count=1", "-v", "-run", "^TestSimulation$", "."}
+	out, err := exec.Command("go", append(args, flags...)...).CombinedOutput()
+	if err != nil && strings.Contains(string(out), "[build failed]") {
+		t.Fatalf("%s", out)
+	}
+	return string(out), err
+}
+
+// overlay writes the changed files, and a list of them for the go command.
+func overlay(t *testing.T, edits []edit) (file string) {
 	dir := t.TempDir()
-	overlay := struct{ Replace map[string]string }{make(map[string]string)}
+	changed := struct{ Replace map[string]string }{make(map[string]string)}
 	for i, e := range edits {
 		file, err := filepath.Abs(e.file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		source, err := os.ReadFile(cmp.Or(overlay.Replace[file], file))
+		source, err := os.ReadFile(cmp.Or(changed.Replace[file], file))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,15 +209,15 @@ func simulateWith(t *testing.T, flags []string, edits ...edit) (string, error) {
 			}
 			text = strings.Replace(string(source), e.old, e.new, 1)
 		}
-		overlay.Replace[file] = ""
+		changed.Replace[file] = ""
 		if text != "" {
-			overlay.Replace[file] = filepath.Join(dir, strconv.Itoa(i)+".go")
-			if err := os.WriteFile(overlay.Replace[file], []byte(text), 0o666); err != nil {
+			changed.Replace[file] = filepath.Join(dir, strconv.Itoa(i)+".go")
+			if err := os.WriteFile(changed.Replace[file], []byte(text), 0o666); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	j, err := json.Marshal(overlay)
+	j, err := json.Marshal(changed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,10 +225,5 @@ func simulateWith(t *testing.T, flags []string, edits ...edit) (string, error) {
 	if err := os.WriteFile(name, j, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"test", "-overlay", name, "-vet=off", "-ldflags=-s -w", "-count=1", "-v", "-run", "^TestSimulation$", "."}
-	out, err := exec.Command("go", append(args, flags...)...).CombinedOutput()
-	if err != nil && strings.Contains(string(out), "[build failed]") {
-		t.Fatalf("%s", out)
-	}
-	return string(out), err
+	return name
 }

@@ -16,7 +16,6 @@ import (
 )
 
 var (
-	flagMutant = flag.Int("sim.mutations", servertest.Scale(1, 0), "try this many mutations, chosen by chance; 0: all")
 	flagSeeds  = flag.Int("sim.seeds", servertest.Scale(40, 10_000), "simulate this many worlds")
 	flagFirst  = flag.Uint64("sim.first", 1, "the seed of the first one")
 	flagCoarse = flag.Bool("sim.coarse", false, "nodes do not read their clock for every ID, whose times may be a little before it")
@@ -223,7 +222,7 @@ func (w *world) report() string {
 
 // A seed gives the same world every time, to the last ID and nanosecond.
 func TestSeedReplays(t *testing.T) {
-	for seed := uint64(1); seed <= 30; seed++ {
+	for seed := uint64(1); seed <= uint64(servertest.Scale(8, 30)); seed++ {
 		var sums [2]uint64
 		for i := range sums {
 			h := fnv.New64a()

@@ -12,6 +12,7 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/fleet"
+	"mergesafe/internal/servertest"
 	"mergesafe/store"
 	"mergesafe/store/storetest"
 )
@@ -131,7 +132,7 @@ func TestConcurrentClaims(t *testing.T) {
 func TestConcurrentClaimsOfOneNumber(t *testing.T) {
 	t.Parallel()
 	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
-		for server := range gameid.ServerID(10) {
+		for server := range gameid.ServerID(servertest.Scale(4, 10)) {
 			var wins atomic.Int64
 			var wg sync.WaitGroup
 			for i := range 8 {

@@ -51,7 +51,7 @@ func TestFleetLostAnswers(t *testing.T) {
 		{"read lost", "SELECT server_id", mysql.ErrInvalidConn, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			onEach(t, func(t *testing.T, newDSN func() string) {
+			onOne(t, func(t *testing.T, newDSN func() string) {
 				dsn := newDSN()
 				operator := newFleet(t, dsn)
 				claimed(t, operator, 7)
@@ -113,7 +113,7 @@ func closed(t testing.TB, m *fleet.Member) {
 // If its row is gone, there is nothing to give back.
 func TestClosedDuringAHeartbeat(t *testing.T) {
 	t.Parallel()
-	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
+	onOneWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		claimed(t, f, 7)
 		db := withTables(t, newDSN())
 		interrupted := func() *fleet.Member {
@@ -173,7 +173,7 @@ func TestFleetServerKilled(t *testing.T) {
 // Nobody has to ask for heartbeats, and after Close there are none.
 func TestHeartbeatsByThemselves(t *testing.T) {
 	t.Parallel()
-	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
+	onOneWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		claimed(t, f, 7)
 		db := withTables(t, newDSN())
 		must(t, join(t, db, f, 7).Close())
@@ -205,7 +205,7 @@ func TestHeartbeatsByThemselves(t *testing.T) {
 // is not asked without end: a world that was bound starts and says why it is away, another one does not start.
 func TestFleetTakesNoChanges(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, newDSN func() string) {
+	onOne(t, func(t *testing.T, newDSN func() string) {
 		dsn := newDSN()
 		operator := newFleet(t, dsn)
 		for _, refusal := range []*mysql.MySQLError{
@@ -254,7 +254,7 @@ func TestFleetTakesNoChanges(t *testing.T) {
 // What is free and cannot be taken is not tried without end, and the error says why.
 func TestFleetNothingCanBeTaken(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, newDSN func() string) {
+	onOne(t, func(t *testing.T, newDSN func() string) {
 		dsn := newDSN()
 		operator := newFleet(t, dsn)
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)

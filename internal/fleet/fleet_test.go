@@ -21,6 +21,7 @@ var (
 	openFleet       = storetest.OpenFleet
 	newFleet        = storetest.NewFleet
 	onEachWithFleet = storetest.OnEachWithFleet
+	onOneWithFleet  = storetest.OnOneOrEachWithFleet
 )
 
 var note = fleet.Note{By: "anna@host-a", Why: "a test"}

@@ -150,7 +150,7 @@ func TestJoinFree(t *testing.T) {
 // away.
 func TestJoinFreeBindsAll(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, newDSN func() string) {
+	onOne(t, func(t *testing.T, newDSN func() string) {
 		ctx := t.Context()
 		var away atomic.Bool
 		dsn := newDSN()
@@ -185,7 +185,7 @@ func TestJoinFreeBindsAll(t *testing.T) {
 // A start that ended between the two registries is completed by the next one.
 func TestJoinFreeResumes(t *testing.T) {
 	t.Parallel()
-	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
+	onOneWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		claimedRange(t, f)
 		db := withTables(t, newDSN())
 		must(t, joinFree(t, db, f).Close())
@@ -206,7 +206,7 @@ func TestJoinFreeResumes(t *testing.T) {
 // passed over.
 func TestJoinFreeCopy(t *testing.T) {
 	t.Parallel()
-	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
+	onOneWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		ctx := t.Context()
 		claimedRange(t, f)
 		db := withTables(t, newDSN())

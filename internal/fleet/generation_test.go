@@ -72,7 +72,7 @@ func TestFollow(t *testing.T) {
 // A copy from before that was started while the fleet registry was away ends when it comes back.
 func TestSupersededAway(t *testing.T) {
 	t.Parallel()
-	onEachInOutage(t, func(t *testing.T, o *outage) {
+	inOutage(t, func(t *testing.T, o *outage) {
 		o.away.Store(true)
 		m := o.join(t, o.copy)
 		mint(t, m)
@@ -117,7 +117,7 @@ func TestGone(t *testing.T) {
 // A copy of such a world that was started while the fleet registry was away ends when it comes back.
 func TestGoneAway(t *testing.T) {
 	t.Parallel()
-	onEachInOutage(t, func(t *testing.T, o *outage) {
+	inOutage(t, func(t *testing.T, o *outage) {
 		o.away.Store(true)
 		m := o.join(t, o.copy)
 		mint(t, m)

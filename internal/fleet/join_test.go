@@ -13,6 +13,7 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/fleet"
+	"mergesafe/internal/servertest"
 	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
 	"mergesafe/store/storetest"
@@ -99,7 +100,7 @@ func TestJoinFleet(t *testing.T) {
 // A live copy of a world is refused, with both places named.
 func TestLiveCopy(t *testing.T) {
 	t.Parallel()
-	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
+	onOneWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		db := withTables(t, newDSN())
 		claimed(t, f, 7)
 		m := join(t, db, f, 7)
@@ -135,7 +136,7 @@ func TestLiveCopy(t *testing.T) {
 // seen, even when the clock is behind.
 func TestRestoredBackup(t *testing.T) {
 	t.Parallel()
-	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
+	onOneWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		db := withTables(t, newDSN())
 		claimed(t, f, 7)
 		m := join(t, db, f, 7)
@@ -174,7 +175,7 @@ func TestTwoCopiesAtOnce(t *testing.T) {
 		claimed(t, fleets[0], 7)
 		must(t, join(t, db, fleets[0], 7).Close())
 		copies := []*store.DB{db, copyOf(t, db, newDSN())}
-		for round := range 50 {
+		for round := range servertest.Scale(12, 50) {
 			members := make([]*fleet.Member, 2)
 			errs := make([]error, 2)
 			var wg sync.WaitGroup
@@ -207,7 +208,7 @@ func TestTwoWorldsAtOnce(t *testing.T) {
 	t.Parallel()
 	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		dbs := []*store.DB{withTables(t, newDSN()), withTables(t, newDSN())}
-		for server := range gameid.ServerID(10) {
+		for server := range gameid.ServerID(servertest.Scale(4, 10)) {
 			server++
 			claimed(t, f, server)
 			var wg sync.WaitGroup

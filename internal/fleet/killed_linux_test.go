@@ -21,7 +21,7 @@ func TestFleetProcessKilled(t *testing.T) {
 		os.Stdout.WriteString("joined\n")
 		select {}
 	}
-	onEach(t, func(t *testing.T, newDSN func() string) {
+	onOne(t, func(t *testing.T, newDSN func() string) {
 		dsn, game := newDSN(), newDSN()
 		f := newFleet(t, dsn)
 		claimed(t, f, 7)

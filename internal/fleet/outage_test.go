@@ -68,8 +68,8 @@ func (o *outage) join(t testing.TB, db *store.DB) *fleet.Member {
 	return join(t, db, openFleetBehind(t, o.dsn, &o.away), 7)
 }
 
-func onEachInOutage(t *testing.T, test func(t *testing.T, o *outage)) {
-	onEach(t, func(t *testing.T, newDSN func() string) { test(t, newOutage(t, newDSN)) })
+func inOutage(t *testing.T, test func(t *testing.T, o *outage)) {
+	onOne(t, func(t *testing.T, newDSN func() string) { test(t, newOutage(t, newDSN)) })
 }
 
 func state(t testing.TB, m *fleet.Member, want fleet.State, part string) {
@@ -137,7 +137,7 @@ func TestFleetAwayAtStart(t *testing.T) {
 
 func TestFleetAwayLater(t *testing.T) {
 	t.Parallel()
-	onEachInOutage(t, func(t *testing.T, o *outage) {
+	inOutage(t, func(t *testing.T, o *outage) {
 		m := o.join(t, o.db)
 		o.away.Store(true)
 		for range 3 {
@@ -168,7 +168,7 @@ func TestFleetAwayLater(t *testing.T) {
 // ended since.
 func TestTakenInOutage(t *testing.T) {
 	t.Parallel()
-	onEachInOutage(t, func(t *testing.T, o *outage) {
+	inOutage(t, func(t *testing.T, o *outage) {
 		for _, ends := range []bool{false, true} {
 			m := o.join(t, o.db)
 			mint(t, m)
@@ -195,7 +195,7 @@ func TestTakenInOutage(t *testing.T) {
 // them goes on.
 func TestTwoCopiesInOutage(t *testing.T) {
 	t.Parallel()
-	onEachInOutage(t, func(t *testing.T, o *outage) {
+	inOutage(t, func(t *testing.T, o *outage) {
 		o.away.Store(true)
 		a, b := o.join(t, o.db), o.join(t, o.copy)
 		mint(t, a)
@@ -220,7 +220,7 @@ func TestTwoCopiesInOutage(t *testing.T) {
 func TestTwoCopiesInOutageRace(t *testing.T) {
 	servertest.NotShort(t)
 	t.Parallel()
-	onEachInOutage(t, func(t *testing.T, o *outage) {
+	inOutage(t, func(t *testing.T, o *outage) {
 		for range servertest.Scale(1, 3) {
 			o.away.Store(true)
 			var members []*fleet.Member
@@ -261,7 +261,7 @@ func TestTwoCopiesInOutageRace(t *testing.T) {
 // registry was away: it waits for the end of that lease and goes on.
 func TestPredecessorsLease(t *testing.T) {
 	t.Parallel()
-	onEachInOutage(t, func(t *testing.T, o *outage) {
+	inOutage(t, func(t *testing.T, o *outage) {
 		m := o.join(t, o.db)
 		o.away.Store(true)
 		m.Heartbeat(t.Context())
@@ -299,7 +299,7 @@ func TestChangedInOutage(t *testing.T) {
 		}, fleet.ErrOtherWorld},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			onEachInOutage(t, func(t *testing.T, o *outage) {
+			inOutage(t, func(t *testing.T, o *outage) {
 				m := o.join(t, o.db)
 				expire(t, o.fleet, 7)
 				must(t, test.change(t.Context(), o.fleet))
@@ -314,7 +314,7 @@ func TestChangedInOutage(t *testing.T) {
 // worlds write themselves into it again.
 func TestFleetRestored(t *testing.T) {
 	t.Parallel()
-	onEachInOutage(t, func(t *testing.T, o *outage) {
+	inOutage(t, func(t *testing.T, o *outage) {
 		before, _ := shown(t, o.fleet, 7)
 		m := o.join(t, o.db)
 		for range 10 {
@@ -353,7 +353,7 @@ func TestFleetRestored(t *testing.T) {
 // machine and a database whose clocks are behind, may have repeated IDs.
 func TestOlderCopyInOutage(t *testing.T) {
 	t.Parallel()
-	onEachInOutage(t, func(t *testing.T, o *outage) {
+	inOutage(t, func(t *testing.T, o *outage) {
 		m := join(t, o.db, o.fleet, 7)
 		mint(t, m)
 		must(t, m.Close())
@@ -377,7 +377,7 @@ func TestOlderCopyInOutage(t *testing.T) {
 // later, unless a clock was wrong.
 func TestStartWithoutFleetIsInThePresent(t *testing.T) {
 	t.Parallel()
-	onEachInOutage(t, func(t *testing.T, o *outage) {
+	inOutage(t, func(t *testing.T, o *outage) {
 		o.away.Store(true)
 		exec(t, o.db, "UPDATE gameid_servers SET reserved_ms = 5")
 		before := time.Now().Add(-time.Second)
@@ -394,7 +394,7 @@ func TestStartWithoutFleetIsInThePresent(t *testing.T) {
 // comes round again. A world does not write over another copy of itself then.
 func TestFleetEpochComesRound(t *testing.T) {
 	t.Parallel()
-	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
+	onOneWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		claimed(t, f, 7)
 		m := join(t, withTables(t, newDSN()), f, 7)
 		exec(t, f.DB(), `UPDATE fleet_servers SET holder = '{"token":"ABC","host":"host-b","pid":4711,"program":"game"}', place = 'the copy'`)

@@ -53,7 +53,7 @@ func TestPlaces(t *testing.T) {
 // No password comes into the fleet registry, nor into the message that says so.
 func TestPlacesHoldNoSecrets(t *testing.T) {
 	t.Parallel()
-	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
+	onOneWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
 		for dsn, want := range map[string]string{
 			"mysql:game:hunter2@tcp(db)/w1":            "it has an account in it: want no user and no password",
 			"mysql:game@tcp(db)/w1":                    "it has an account in it",
@@ -100,7 +100,7 @@ func TestPlacesHoldNoSecrets(t *testing.T) {
 // One place that cannot be used is named with the way to remove it, and the others are as ever.
 func TestUnusablePlaces(t *testing.T) {
 	t.Parallel()
-	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
+	onOneWithFleet(t, func(t *testing.T, f *fleet.Fleet, _ func() string) {
 		good := fleet.Place{World: "w2", DSN: "sqlite:w2.db"}
 		must(t, f.SetPlace(t.Context(), good, note))
 		rows := [][]any{ // world, place, labels, set_ms

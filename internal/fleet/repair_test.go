@@ -379,7 +379,7 @@ func TestEndFleetLease(t *testing.T) {
 // has left that for good.
 func TestBoundWorldNeedsItsFleet(t *testing.T) {
 	t.Parallel()
-	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
+	onOneWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		ctx := t.Context()
 		claimed(t, f, 7)
 		db := withTables(t, newDSN())

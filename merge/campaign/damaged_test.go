@@ -1,3 +1,5 @@
+//go:build !race
+
 package campaign
 
 import (
@@ -87,6 +89,9 @@ func TestLostState(t *testing.T) {
 	}
 	if got := phases(t, b); got != "w1 verified, w3 copying, w5 undone, w7 skipped, w9 planned" {
 		t.Fatalf("got %s", got)
+	}
+	if m := statusOf(t, b).Merges[1]; m.Active {
+		t.Errorf("interrupted: got %+v", m)
 	}
 	p.made("w1").exec("", "DELETE FROM items") // its game runs
 

@@ -232,3 +232,24 @@ func (p *place) players(world string) (n int) {
 	must(p, db.Get(context.Background(), &n, "SELECT COUNT(*) FROM players"))
 	return n
 }
+
+// planned plans a campaign, all of which can be carried out.
+func planned(t testing.TB, b *Book, o Options) {
+	t.Helper()
+	s, err := Plan(t.Context(), b, o)
+	must(t, err)
+	for _, m := range s.Merges {
+		if m.Phase == Refused {
+			t.Fatalf("%s: %s", m.Name(), m.Problem)
+		}
+	}
+}
+
+func (p *place) all(worlds ...string) (dumps []string) {
+	for _, w := range worlds {
+		dumps = append(dumps, p.dump(w))
+	}
+	return dumps
+}
+
+func second[T any](_ T, err error) error { return err }

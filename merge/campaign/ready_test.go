@@ -1,4 +1,4 @@
-//go:build unix
+//go:build unix && !race
 
 package campaign
 
@@ -125,32 +125,31 @@ func TestWeighRoom(t *testing.T) {
 // All worlds are fenced before the first merge, or none.
 func TestFenceAll(t *testing.T) {
 	t.Parallel()
-	onEach(t, []int{2, 2, 2, 2}, func(t *testing.T, p *place) {
-		worlds := []string{"w1", "w2", "w3", "w4"}
-		all := []*job{p.planFor("w1", "w2"), p.planFor("w3", "w4")}
-		c := &Campaign{Name: "autumn", Parallel: 2}
-		must(t, fenceAll(t.Context(), c, all, time.Now))
-		for i, w := range worlds {
-			if stop, err := p.starts(w, gameid.ServerID(i+1)); err == nil {
-				stop()
-				t.Errorf("%s starts", w)
-			}
-		}
-		must(t, fenceAll(t.Context(), c, all, time.Now)) // again, as after a kill
-
-		c.Hooks = []Hook{{On: []string{AskFenced}, Run: []string{"/bin/sh", "-c", `[ "$FLEET_WORLD" != w4 ]`}}}
-		failed := new(NotReadyError)
-		if err := fenceAll(t.Context(), c, all, time.Now); !errors.As(err, &failed) || !strings.Contains(err.Error(), "world w4 (merge w3): its game servers can be started: the hook") {
-			t.Errorf("got %v", err)
-		}
-		for i, w := range worlds {
-			stop, err := p.starts(w, gameid.ServerID(i+1))
+	p := newPlace(t, 2, 2, 2, 2)
+	worlds := []string{"w1", "w2", "w3", "w4"}
+	all := []*job{p.planFor("w1", "w2"), p.planFor("w3", "w4")}
+	c := &Campaign{Name: "autumn", Parallel: 2}
+	must(t, fenceAll(t.Context(), c, all, time.Now))
+	for i, w := range worlds {
+		if stop, err := p.starts(w, gameid.ServerID(i+1)); err == nil {
 			stop()
-			if err != nil {
-				t.Errorf("%s is still fenced: %v", w, err)
-			}
+			t.Errorf("%s starts", w)
 		}
-	})
+	}
+	must(t, fenceAll(t.Context(), c, all, time.Now)) // again, as after a kill
+
+	c.Hooks = []Hook{{On: []string{AskFenced}, Run: []string{"/bin/sh", "-c", `[ "$FLEET_WORLD" != w4 ]`}}}
+	failed := new(NotReadyError)
+	if err := fenceAll(t.Context(), c, all, time.Now); !errors.As(err, &failed) || !strings.Contains(err.Error(), "world w4 (merge w3): its game servers can be started: the hook") {
+		t.Errorf("got %v", err)
+	}
+	for i, w := range worlds {
+		stop, err := p.starts(w, gameid.ServerID(i+1))
+		stop()
+		if err != nil {
+			t.Errorf("%s is still fenced: %v", w, err)
+		}
+	}
 }
 
 // A process that was killed after it set the fences left a plan that alone can lift them: it

@@ -1,3 +1,5 @@
+//go:build !race
+
 package campaign
 
 import (
@@ -26,82 +28,81 @@ func (p *place) trying() Options {
 // to the worlds, and cannot be opened. Its undo needs no force, and then the campaign is carried out.
 func TestTry(t *testing.T) {
 	t.Parallel()
-	onEach(t, []int{30, 20, 10, 5}, func(t *testing.T, p *place) {
-		worlds := []string{"w1", "w2", "w3", "w4"}
-		b := p.book("parallel = 2\nwindow = '02:00-02:01'\nzone = 'UTC'", "w1 w2", "w3 w4")
-		b.campaign.Backup, b.campaign.Stopped = "", ""
-		planned(t, b, p.options())
-		stop, failure := p.starts("w2", 2)
-		must(t, failure)
-		p.exec("w2", "UPDATE players SET gold = gold + 1")
-		p.exec("w4", "DELETE FROM items")
-		p.exec("w4", "DELETE FROM players WHERE name = 'n4-0'")
-		var before []string
-		for _, w := range worlds {
-			before = append(before, p.content(w))
+	p := newPlace(t, 30, 20, 10, 5)
+	worlds := []string{"w1", "w2", "w3", "w4"}
+	b := p.book("parallel = 2\nwindow = '02:00-02:01'\nzone = 'UTC'", "w1 w2", "w3 w4")
+	b.campaign.Backup, b.campaign.Stopped = "", ""
+	planned(t, b, p.options())
+	stop, failure := p.starts("w2", 2)
+	must(t, failure)
+	p.exec("w2", "UPDATE players SET gold = gold + 1")
+	p.exec("w4", "DELETE FROM items")
+	p.exec("w4", "DELETE FROM players WHERE name = 'n4-0'")
+	var before []string
+	for _, w := range worlds {
+		before = append(before, p.content(w))
+	}
+	registered := p.dump("w1") // whose game does not run
+	s, err := Apply(t.Context(), b, p.trying())
+	must(t, err)
+	if got := phases(t, b); got != "w1 tried, w3 tried" {
+		t.Fatalf("got %s: %+v", got, s.Merges)
+	}
+	want := []Changed{{World: "w2", Table: "players", Rows: 20, Want: 20}}
+	if diff := cmp.Diff(want, s.Merges[0].Changed); diff != "" {
+		t.Errorf("changed: %s", diff)
+	}
+	want = []Changed{{World: "w4", Table: "items", Rows: 0, Want: 5}, {World: "w4", Table: "players", Rows: 4, Want: 5}}
+	if diff := cmp.Diff(want, s.Merges[1].Changed); diff != "" {
+		t.Errorf("changed: %s", diff)
+	}
+	if m := s.Merges[0]; m.Predicted[0] <= 0 || m.Predicted[0] != m.Predicted[1] || m.Attempts != 0 || m.Open || s.Began != nil {
+		t.Errorf("got %+v", m)
+	}
+	for i, w := range worlds {
+		if diff := cmp.Diff(before[i], p.content(w)); diff != "" {
+			t.Errorf("the rehearsal wrote to %s: %s", w, diff)
 		}
-		registered := p.dump("w1") // whose game does not run
-		s, err := Apply(t.Context(), b, p.trying())
-		must(t, err)
-		if got := phases(t, b); got != "w1 tried, w3 tried" {
-			t.Fatalf("got %s: %+v", got, s.Merges)
-		}
-		want := []Changed{{World: "w2", Table: "players", Rows: 20, Want: 20}}
-		if diff := cmp.Diff(want, s.Merges[0].Changed); diff != "" {
-			t.Errorf("changed: %s", diff)
-		}
-		want = []Changed{{World: "w4", Table: "items", Rows: 0, Want: 5}, {World: "w4", Table: "players", Rows: 4, Want: 5}}
-		if diff := cmp.Diff(want, s.Merges[1].Changed); diff != "" {
-			t.Errorf("changed: %s", diff)
-		}
-		if m := s.Merges[0]; m.Predicted[0] <= 0 || m.Predicted[0] != m.Predicted[1] || m.Attempts != 0 || m.Open || s.Began != nil {
-			t.Errorf("got %+v", m)
-		}
-		for i, w := range worlds {
-			if diff := cmp.Diff(before[i], p.content(w)); diff != "" {
-				t.Errorf("the rehearsal wrote to %s: %s", w, diff)
-			}
-		}
-		if diff := cmp.Diff(registered, p.dump("w1")); diff != "" {
-			t.Errorf("the rehearsal wrote to the registry of w1: %s", diff)
-		}
-		if n, m := p.made("w1").players(""), p.made("w3").players(""); n != 50 || m != 14 {
-			t.Errorf("%d and %d players", n, m)
-		}
-		stop()
+	}
+	if diff := cmp.Diff(registered, p.dump("w1")); diff != "" {
+		t.Errorf("the rehearsal wrote to the registry of w1: %s", diff)
+	}
+	if n, m := p.made("w1").players(""), p.made("w3").players(""); n != 50 || m != 14 {
+		t.Errorf("%d and %d players", n, m)
+	}
+	stop()
 
-		// Again there is nothing to do. Nothing else takes it for a merge.
-		must(t, second(Apply(t.Context(), b, p.trying())))
-		must(t, second(Plan(t.Context(), b, p.options())))
-		must(t, second(Verify(t.Context(), b, p.options())))
-		if _, err := Apply(t.Context(), b, p.options()); err == nil || !strings.Contains(err.Error(), "it was made by a rehearsal and can never be opened: drop it first: fleet undo") {
-			t.Errorf("apply: %v", err)
-		}
-		if err := b.Skip(t.Context(), "w1"); err == nil || !strings.Contains(err.Error(), "has the database of a rehearsal") {
-			t.Errorf("skip: %v", err)
-		}
-		if got := phases(t, b); got != "w1 tried, w3 tried" {
-			t.Errorf("got %s", got)
-		}
+	// Again there is nothing to do. Nothing else takes it for a merge.
+	must(t, second(Apply(t.Context(), b, p.trying())))
+	must(t, second(Plan(t.Context(), b, p.options())))
+	must(t, second(Verify(t.Context(), b, p.options())))
+	if _, err := Apply(t.Context(), b, p.options()); err == nil || !strings.Contains(err.Error(), "it was made by a rehearsal and can never be opened: drop it first: fleet undo") {
+		t.Errorf("apply: %v", err)
+	}
+	if err := b.Skip(t.Context(), "w1"); err == nil || !strings.Contains(err.Error(), "has the database of a rehearsal") {
+		t.Errorf("skip: %v", err)
+	}
+	if got := phases(t, b); got != "w1 tried, w3 tried" {
+		t.Errorf("got %s", got)
+	}
 
-		must(t, second(Undo(t.Context(), b, p.options())))
-		if got := phases(t, b); got != "w1 waiting, w3 waiting" || statusOf(t, b).Merges[1].Changed != nil {
-			t.Errorf("got %s", got)
-		}
-		if db, err := sqldb.Dial(t.Context(), p.newDatabase("w1").DSN, sqldb.ReadOnly); err == nil {
-			db.Close()
-			t.Error("the new database is there after the undo")
-		}
-		b.campaign.Window, b.campaign.Backup, b.campaign.Stopped = nil, ByHand, ByHand
-		planned(t, b, p.options())
-		must(t, second(Apply(t.Context(), b, p.options())))
-		if got := phases(t, b); got != "w1 verified, w3 verified" {
-			t.Errorf("got %s", got)
-		}
-		if _, err := Apply(t.Context(), b, p.trying()); err == nil || !strings.Contains(err.Error(), "nothing to try") {
-			t.Errorf("after the merge: %v", err)
-		}
-	})
+	must(t, second(Undo(t.Context(), b, p.options())))
+	if got := phases(t, b); got != "w1 waiting, w3 waiting" || statusOf(t, b).Merges[1].Changed != nil {
+		t.Errorf("got %s", got)
+	}
+	if db, err := sqldb.Dial(t.Context(), p.newDatabase("w1").DSN, sqldb.ReadOnly); err == nil {
+		db.Close()
+		t.Error("the new database is there after the undo")
+	}
+	b.campaign.Window, b.campaign.Backup, b.campaign.Stopped = nil, ByHand, ByHand
+	planned(t, b, p.options())
+	must(t, second(Apply(t.Context(), b, p.options())))
+	if got := phases(t, b); got != "w1 verified, w3 verified" {
+		t.Errorf("got %s", got)
+	}
+	if _, err := Apply(t.Context(), b, p.trying()); err == nil || !strings.Contains(err.Error(), "nothing to try") {
+		t.Errorf("after the merge: %v", err)
+	}
 }
 
 // A rehearsal that was interrupted is resumed by the same command, and undone also if the state was lost.

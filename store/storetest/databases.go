@@ -43,9 +43,7 @@ func Node(t testing.TB, open func(store.NodeOptions) (*gameid.Node, error), wind
 
 // OnEach runs a test on each of SQLite, MariaDB, MySQL and PostgreSQL. newDSN names a fresh, empty database.
 func OnEach(t *testing.T, test func(t *testing.T, newDSN func() string)) {
-	t.Run("sqlite", func(t *testing.T) {
-		test(t, func() string { return "sqlite:" + filepath.Join(t.TempDir(), "game.db") })
-	})
+	t.Run("sqlite", func(t *testing.T) { test(t, sqlite(t)) })
 	servertest.OnMySQLToo(t, func(t *testing.T) {
 		test(t, func() string { return "mysql:" + servertest.DSN(t) })
 	})
@@ -53,6 +51,20 @@ func OnEach(t *testing.T, test func(t *testing.T, newDSN func() string)) {
 		servertest.PostgresDSN(t) // or skip
 		test(t, func() string { return servertest.PostgresDSN(t) })
 	})
+}
+
+// OnOneOrEach runs a test of what Go code decides, by statements that other tests try on each engine: on SQLite, and with
+// LONG=1 on each.
+func OnOneOrEach(t *testing.T, test func(t *testing.T, newDSN func() string)) {
+	if servertest.Scale(1, 4) == 4 {
+		OnEach(t, test)
+		return
+	}
+	t.Run("sqlite", func(t *testing.T) { test(t, sqlite(t)) })
+}
+
+func sqlite(t *testing.T) func() string {
+	return func() string { return "sqlite:" + filepath.Join(t.TempDir(), "game.db") }
 }
 
 // OnEachWithTables gives the test a database with all tables.

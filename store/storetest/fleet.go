@@ -28,3 +28,8 @@ func NewFleet(t testing.TB, dsn string) *fleet.Fleet {
 func OnEachWithFleet(t *testing.T, test func(t *testing.T, f *fleet.Fleet, newDSN func() string)) {
 	OnEach(t, func(t *testing.T, newDSN func() string) { test(t, NewFleet(t, newDSN()), newDSN) })
 }
+
+// OnOneOrEachWithFleet is the same for [OnOneOrEach].
+func OnOneOrEachWithFleet(t *testing.T, test func(t *testing.T, f *fleet.Fleet, newDSN func() string)) {
+	OnOneOrEach(t, func(t *testing.T, newDSN func() string) { test(t, NewFleet(t, newDSN()), newDSN) })
+}

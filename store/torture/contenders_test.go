@@ -13,7 +13,7 @@ import (
 func twoAtOnce(t *testing.T, w *World, dsn string) {
 	cfg := config(dsn)
 	cfg.Hold = true
-	for i := range times(10, 100) {
+	for i := range times(4, 100) {
 		a, b := w.Start(cfg), w.Start(cfg)
 		a.Await(Ready)
 		b.Await(Ready)

@@ -14,7 +14,7 @@ import (
 // an hour before and after.
 func killLoop(t *testing.T, w *World, dsn string) {
 	var opening time.Duration
-	for i := range times(12, 400) {
+	for i := range times(8, 400) {
 		cfg := config(dsn)
 		cfg.Options.MaxSkew = 3 * time.Hour
 		if i%3 != 0 { // otherwise the machine's clock, which is read in another way
@@ -45,7 +45,7 @@ func killLoop(t *testing.T, w *World, dsn string) {
 // limit: they are refused with both times, and mint nothing.
 func wrongClock(t *testing.T, w *World, dsn string) {
 	stamp := regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
-	for _, offset := range []time.Duration{10 * time.Minute, -10 * time.Minute, 20 * 365 * 24 * time.Hour} {
+	for _, offset := range []time.Duration{-10 * time.Minute, 10 * time.Minute, 20 * 365 * 24 * time.Hour}[:times(1, 3)] {
 		good := w.Start(config(dsn))
 		good.Await(Opened)
 		good.AwaitMore(100)

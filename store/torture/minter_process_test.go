@@ -26,6 +26,9 @@ import (
 // machine.
 const patience = 2 * time.Minute
 
+// pollEvery is how often it looks whether that has happened.
+const pollEvery = 5 * time.Millisecond
+
 // Process is one process that a [World] started. Its methods end the test
 // where the process does not do what is asked of it.
 type Process struct {
@@ -115,7 +118,7 @@ func (p *Process) Await(what ...string) (e Event) {
 // await waits for something that the process does, and ends the test if it ends without.
 func (p *Process) await(what string, met func() bool) {
 	p.t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(pollEvery) {
 		ended := false
 		select {
 		case <-p.exited:

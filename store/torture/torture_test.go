@@ -65,9 +65,11 @@ func scenarios() []scenario {
 	onEach("clock refused at start", wrongClock)
 	onEach("frozen beyond the lease", frozen)
 	onEach("two started at once", twoAtOnce)
-	onServers("database killed", databaseKilled)
-	onServers("database frozen", databaseFrozen)
-	onServers("database and process killed", machineKilled)
+	onServers("database killed, then frozen, then killed with the process", func(t *testing.T, w *World, server victim, dsn string) {
+		databaseKilled(t, w, server, dsn)
+		databaseFrozen(t, w, server, dsn)
+		machineKilled(t, w, server, dsn)
+	})
 	return append(all,
 		scenario{"free servers", "sqlite", func(t *testing.T, w *World) string { dsn := sqliteDSN(t); crowd(t, w, dsn); return dsn }},
 		scenario{"free servers", "mariadb", func(t *testing.T, w *World) string { dsn := crowdedServer(t); crowd(t, w, dsn); return dsn }},
