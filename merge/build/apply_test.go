@@ -10,38 +10,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mergesafe/gameid"
 	"mergesafe/merge/build"
 	"mergesafe/merge/job"
-	"mergesafe/merge/planner"
 	"mergesafe/merge/record"
 	"mergesafe/merge/world"
 	"mergesafe/merge/worldtest"
 )
-
-// A merge of three worlds: every row arrives, and the registry of the new database lists the worlds.
-func TestApply(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		worlds := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 20, "anna"), worldtest.GameWorld(t, e, "s2", 2, 30, "bert"), worldtest.GameWorld(t, e, "s3", 3, 0, "x")}
-		p, into := worldtest.PlanOf(t, e, worlds, planner.PlanOptions{})
-		result, err := build.Apply(t.Context(), p, into, worlds, job.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want := int64(20 + 60 + 2 + 2 + 30 + 90 + 3 + 3); result.Rows != want || result.Resumed {
-			t.Errorf("%+v, want %d rows", result, want)
-		}
-		if n := worldtest.Number(t, into, "SELECT COUNT(*) FROM players"); n != 50 {
-			t.Errorf("%d players", n)
-		}
-		if n := worldtest.Number(t, into, "SELECT COUNT(*) FROM gameid_servers WHERE role = 'merged'"); n != 2 {
-			t.Errorf("%d merged servers", n)
-		}
-		for i, d := range worlds {
-			worldtest.Startable(t, d, gameid.ServerID(i+1), false)
-		}
-	})
-}
 
 // twoLarge are worlds of one table, of which two take several batches.
 func twoLarge(t *testing.T, e worldtest.Engine) []world.Database {
@@ -68,68 +42,67 @@ func thereOf(t *testing.T, into world.Database) (parts []job.PartResult, all int
 // An apply that stops, is refused or fails says beside the error what is in the
 // new database, also of earlier calls.
 func TestApplyResult(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		all := twoLarge(t, e)
-		p, into := worldtest.PlanOf(t, e, all, worldtest.ManyOptions)
-		check := func(want error, resumed bool, result *build.Result, err error) {
-			t.Helper()
-			if !errors.Is(err, want) {
-				t.Fatalf("got %v, want %v", err, want)
-			}
-			parts, rows := thereOf(t, into)
-			if result == nil || result.ID != p.ID || result.Resumed != resumed || result.Rows != rows {
-				t.Fatalf("%+v; in the new database are %v", result, parts)
-			}
-			if diff := cmp.Diff(parts, result.Parts); diff != "" {
-				t.Errorf("-there +result:\n%s", diff)
-			}
+	e := worldtest.OnSQLite(t)
+	all := twoLarge(t, e)
+	p, into := worldtest.PlanOf(t, e, all, worldtest.ManyOptions)
+	check := func(want error, resumed bool, result *build.Result, err error) {
+		t.Helper()
+		if !errors.Is(err, want) {
+			t.Fatalf("got %v, want %v", err, want)
 		}
+		parts, rows := thereOf(t, into)
+		if result == nil || result.ID != p.ID || result.Resumed != resumed || result.Rows != rows {
+			t.Fatalf("%+v; in the new database are %v", result, parts)
+		}
+		if diff := cmp.Diff(parts, result.Parts); diff != "" {
+			t.Errorf("-there +result:\n%s", diff)
+		}
+	}
 
-		worldtest.Exec(t, all[1], "ALTER TABLE things ADD COLUMN extra INTEGER")
-		result, err := build.Apply(t.Context(), p, into, all, job.Options{})
-		worldtest.Exec(t, all[1], "ALTER TABLE things DROP COLUMN extra")
-		if refused := new(record.RefusedError); !errors.As(err, &refused) {
-			t.Fatal(err)
-		}
-		check(err, false, result, err)
+	worldtest.Exec(t, all[1], "ALTER TABLE things ADD COLUMN extra INTEGER")
+	result, err := build.Apply(t.Context(), p, into, all, job.Options{})
+	worldtest.Exec(t, all[1], "ALTER TABLE things DROP COLUMN extra")
+	if refused := new(record.RefusedError); !errors.As(err, &refused) {
+		t.Fatal(err)
+	}
+	check(err, false, result, err)
 
-		ctx, cancel := context.WithCancel(t.Context())
-		result, err = build.ApplyWith(ctx, p, into, all, job.Options{Progress: func(now job.Progress) {
-			if now.Rows > 0 {
-				cancel()
-			}
-		}}, job.Hooks{Batch: time.Nanosecond})
-		check(record.ErrStopped, false, result, err)
-		copied := result.Rows
-		if copied == 0 || copied >= p.Rows() {
-			t.Fatalf("%d rows were copied when it stopped", copied)
+	ctx, cancel := context.WithCancel(t.Context())
+	result, err = build.ApplyWith(ctx, p, into, all, job.Options{Progress: func(now job.Progress) {
+		if now.Rows > 0 {
+			cancel()
 		}
+	}}, job.Hooks{Batch: time.Nanosecond})
+	check(record.ErrStopped, false, result, err)
+	copied := result.Rows
+	if copied == 0 || copied >= p.Rows() {
+		t.Fatalf("%d rows were copied when it stopped", copied)
+	}
 
-		// The new database is lost at the second batch.
-		result, err = build.ApplyWith(t.Context(), p, into, all, job.Options{Parallel: 1, RetryFor: -1}, job.Hooks{Batch: time.Nanosecond, Fail: worldtest.Second("before checkpoint")})
-		check(record.ErrStopped, true, result, err)
-		if result.Rows == 0 {
-			t.Error("it lost the new database before the first batch")
-		}
+	// The new database is lost at the second batch.
+	result, err = build.ApplyWith(t.Context(), p, into, all, job.Options{Parallel: 1, RetryFor: -1}, job.Hooks{Batch: time.Nanosecond, Fail: worldtest.Second("before checkpoint")})
+	check(record.ErrStopped, true, result, err)
+	if result.Rows == 0 {
+		t.Error("it lost the new database before the first batch")
+	}
 
-		// The new database cannot be read: nothing is known.
-		result, err = build.ApplyWith(t.Context(), p, into, all, job.Options{RetryFor: -1}, job.Hooks{Fail: func(string) error { return driver.ErrBadConn }})
-		if !errors.Is(err, record.ErrStopped) || result != nil {
-			t.Errorf("%+v, %v", result, err)
-		}
+	// The new database cannot be read: nothing is known.
+	result, err = build.ApplyWith(t.Context(), p, into, all, job.Options{RetryFor: -1}, job.Hooks{Fail: func(string) error { return driver.ErrBadConn }})
+	if !errors.Is(err, record.ErrStopped) || result != nil {
+		t.Errorf("%+v, %v", result, err)
+	}
 
-		// The table was not finished, so it is filled again, from the first row.
-		var end job.Progress
-		result, err = build.Apply(t.Context(), p, into, all, job.Options{Progress: func(now job.Progress) {
-			if now.Step == record.StepCopy {
-				end = now
-			}
-		}})
-		check(nil, true, result, err)
-		if result.Rows != p.Rows() || end.Rows != p.Rows() || end.Before != 0 {
-			t.Errorf("%d rows, and at the end %+v; want %d", result.Rows, end, p.Rows())
+	// The table was not finished, so it is filled again, from the first row.
+	var end job.Progress
+	result, err = build.Apply(t.Context(), p, into, all, job.Options{Progress: func(now job.Progress) {
+		if now.Step == record.StepCopy {
+			end = now
 		}
-		result, err = build.Apply(t.Context(), p, into, all, job.Options{})
-		check(nil, true, result, err)
-	})
+	}})
+	check(nil, true, result, err)
+	if result.Rows != p.Rows() || end.Rows != p.Rows() || end.Before != 0 {
+		t.Errorf("%d rows, and at the end %+v; want %d", result.Rows, end, p.Rows())
+	}
+	result, err = build.Apply(t.Context(), p, into, all, job.Options{})
+	check(nil, true, result, err)
 }

@@ -19,39 +19,38 @@ import (
 // Of a table of which a world had no rows to come none are read: apply and the proof count them, so that none that came
 // since is left behind unseen.
 func TestRowsInEmptyTable(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		for name, others := range map[string]string{"beside another": "INSERT INTO notes VALUES (2, 'b')", "of all but the first": "DELETE FROM notes"} {
-			t.Run(name, func(t *testing.T) {
-				var all []world.Database
-				for i := range 3 {
-					d := e.Fresh(t, fmt.Sprint("s", i+1))
-					worldtest.Exec(t, d, "CREATE TABLE notes (id INTEGER NOT NULL PRIMARY KEY, note VARCHAR(9))")
-					all = append(all, d)
-				}
-				worldtest.Exec(t, all[0], "INSERT INTO notes VALUES (1, 'a')")
-				worldtest.Exec(t, all[1], others)
-				p, into := worldtest.PlanOf(t, e, all, worldtest.ManyOptions)
-				found := func() { worldtest.Exec(t, all[2], "INSERT INTO notes VALUES (3, 'new')") }
-				gone := func() { worldtest.Exec(t, all[2], "DELETE FROM notes") }
-				const want = "it has 1 row, but had 0 when the plan was made"
-				in := func(r plan.Refusal) bool { return r.Source == "s3" && r.Table == "notes" && r.Reason == want }
+	e := worldtest.OnSQLite(t)
+	for name, others := range map[string]string{"beside another": "INSERT INTO notes VALUES (2, 'b')", "of all but the first": "DELETE FROM notes"} {
+		t.Run(name, func(t *testing.T) {
+			var all []world.Database
+			for i := range 3 {
+				d := e.Fresh(t, fmt.Sprint("s", i+1))
+				worldtest.Exec(t, d, "CREATE TABLE notes (id INTEGER NOT NULL PRIMARY KEY, note VARCHAR(9))")
+				all = append(all, d)
+			}
+			worldtest.Exec(t, all[0], "INSERT INTO notes VALUES (1, 'a')")
+			worldtest.Exec(t, all[1], others)
+			p, into := worldtest.PlanOf(t, e, all, worldtest.ManyOptions)
+			found := func() { worldtest.Exec(t, all[2], "INSERT INTO notes VALUES (3, 'new')") }
+			gone := func() { worldtest.Exec(t, all[2], "DELETE FROM notes") }
+			const want = "it has 1 row, but had 0 when the plan was made"
+			in := func(r plan.Refusal) bool { return r.Source == "s3" && r.Table == "notes" && r.Reason == want }
 
-				found()
-				_, err := build.Apply(t.Context(), p, into, all, job.Options{})
-				if refused, is := err.(*record.RefusedError); !is || !slices.ContainsFunc(refused.Refusals, in) {
-					t.Errorf("apply: %v", err)
-				}
-				gone()
-				if _, err := build.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
-					t.Fatal(err)
-				}
-				found()
-				if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Fail || !slices.ContainsFunc(proof.Findings, in) {
-					t.Errorf("%+v", proof)
-				}
-			})
-		}
-	})
+			found()
+			_, err := build.Apply(t.Context(), p, into, all, job.Options{})
+			if refused, is := err.(*record.RefusedError); !is || !slices.ContainsFunc(refused.Refusals, in) {
+				t.Errorf("apply: %v", err)
+			}
+			gone()
+			if _, err := build.Apply(t.Context(), p, into, all, job.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			found()
+			if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Fail || !slices.ContainsFunc(proof.Findings, in) {
+				t.Errorf("%+v", proof)
+			}
+		})
+	}
 }
 
 // Rows are counted as they are inserted: a row that the new database leaves out, as a constraint of SQLite says, ends apply.

@@ -60,9 +60,7 @@ func TestIntoAltered(t *testing.T) {
 }
 
 // Events that run after the plan may change rows that were read: neither apply nor verify nor open goes on.
-func TestIntoEventsRun(t *testing.T) { servertest.OnMySQLToo(t, testIntoEventsRun) }
-
-func testIntoEventsRun(t *testing.T) {
+func TestIntoEventsRun(t *testing.T) {
 	t.Parallel()
 	server := servertest.Private(t, "--event-scheduler=OFF")
 	e := worldtest.Engine{Name: "mariadb", Fresh: func(t testing.TB, name string) world.Database {
@@ -134,7 +132,7 @@ func TestIntoNowhere(t *testing.T) {
 // An undo refuses to drop what others made or altered on the tables of the merge, and names it. What the merge did not
 // make stays in the database, and is no reason.
 func TestUndoAltered(t *testing.T) {
-	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
 		all := worldtest.KeyWorlds(t, e, 2, "CREATE VIEW rich AS SELECT tag FROM chars")
 		p, into := worldtest.MergeOf(t, e, all, worldtest.KeyOptions(nil))
 		cases := [][3]string{
@@ -192,7 +190,7 @@ func TestUndoAltered(t *testing.T) {
 
 // Undo with -force gets rid of a merge whatever others made of its tables and counters. What is theirs stays.
 func TestUndoForcedAnyway(t *testing.T) {
-	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
 		all := worldtest.KeyWorlds(t, e, 2, "CREATE TABLE counted (id INTEGER PRIMARY KEY)", "INSERT INTO counted VALUES (%d)")
 		if e.Name == "sqlite" {
 			all = worldtest.KeyWorlds(t, e, 2, "CREATE TABLE counted (id INTEGER PRIMARY KEY AUTOINCREMENT)", "INSERT INTO counted VALUES (%d)")

@@ -14,9 +14,7 @@ import (
 
 // A row of any world may be longer than what the server takes at once, and so may what it is as SQL, with and without
 // LOAD DATA. A single value may not: it is refused, in whichever world it is.
-func TestLongRows(t *testing.T) { servertest.OnMySQLToo(t, testLongRows) }
-
-func testLongRows(t *testing.T) {
+func TestLongRows(t *testing.T) {
 	opts := planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing}}
 	server := servertest.Private(t, "--max-allowed-packet=4M")
 	e := worldtest.Engine{Name: "private", Fresh: func(t testing.TB, name string) world.Database {

@@ -49,53 +49,51 @@ var patient = job.Options{RetryFor: time.Minute}
 // Two merges that name one database: the one that began first has it, and the undo of the other drops nothing.
 func TestTwoMergesOfOneName(t *testing.T) {
 	servertest.NotShort(t)
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		s1, s2, s3 := worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5), worldtest.ManyRows(t, e, "s3", 200, 5)
-		a, into := worldtest.PlanOf(t, e, []world.Database{s1, s2}, worldtest.ManyOptions)
-		b := worldtest.MustPlan(t, into, []world.Database{s1, s3}, worldtest.ManyOptions)
-		ofA, ofB := []world.Database{s1, s2}, []world.Database{s1, s3}
-		if _, err := build.ApplyWith(t.Context(), b, into, ofB, once, killedBefore("before manifest")); err == nil {
-			t.Fatal("nothing went wrong") // only the record is there, without a row
-		}
-		_, err := build.Apply(t.Context(), a, into, ofA, job.Options{})
-		worldtest.RefusedBecause(t, "apply", "it has the record of another merge", err)
-		if _, err := build.Undo(t.Context(), a, into, ofA, build.UndoOptions{Force: true}); !errors.Is(err, record.ErrNoMerge) {
-			t.Errorf("the undo of the merge that did not begin: %v", err)
-		}
-		if at, err := build.LookUp(t.Context(), b, into, ofB); err != nil || at.State != record.StateCopying {
-			t.Errorf("%+v, %v", at, err)
-		}
-		worldtest.MustDrop(t, b, into, ofB)
-		worldtest.MustApply(t, a, into, ofA)
-		worldtest.Opened(t, a, into, ofA)
-		if _, err := build.Undo(t.Context(), b, into, ofB, build.UndoOptions{Force: true}); !errors.Is(err, record.ErrNoMerge) {
-			t.Errorf("the undo of the other merge: %v", err)
-		}
-		if there, err := worldtest.ExistsNow(t.Context(), into); err != nil || !there {
-			t.Errorf("%s was dropped by the undo of another merge: %v", into.Name, err)
-		}
-	})
+	e := worldtest.OnSQLite(t)
+	s1, s2, s3 := worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5), worldtest.ManyRows(t, e, "s3", 200, 5)
+	a, into := worldtest.PlanOf(t, e, []world.Database{s1, s2}, worldtest.ManyOptions)
+	b := worldtest.MustPlan(t, into, []world.Database{s1, s3}, worldtest.ManyOptions)
+	ofA, ofB := []world.Database{s1, s2}, []world.Database{s1, s3}
+	if _, err := build.ApplyWith(t.Context(), b, into, ofB, once, killedBefore("before manifest")); err == nil {
+		t.Fatal("nothing went wrong") // only the record is there, without a row
+	}
+	_, err := build.Apply(t.Context(), a, into, ofA, job.Options{})
+	worldtest.RefusedBecause(t, "apply", "it has the record of another merge", err)
+	if _, err := build.Undo(t.Context(), a, into, ofA, build.UndoOptions{Force: true}); !errors.Is(err, record.ErrNoMerge) {
+		t.Errorf("the undo of the merge that did not begin: %v", err)
+	}
+	if at, err := build.LookUp(t.Context(), b, into, ofB); err != nil || at.State != record.StateCopying {
+		t.Errorf("%+v, %v", at, err)
+	}
+	worldtest.MustDrop(t, b, into, ofB)
+	worldtest.MustApply(t, a, into, ofA)
+	worldtest.Opened(t, a, into, ofA)
+	if _, err := build.Undo(t.Context(), b, into, ofB, build.UndoOptions{Force: true}); !errors.Is(err, record.ErrNoMerge) {
+		t.Errorf("the undo of the other merge: %v", err)
+	}
+	if there, err := worldtest.ExistsNow(t.Context(), into); err != nil || !there {
+		t.Errorf("%s was dropped by the undo of another merge: %v", into.Name, err)
+	}
 }
 
 // A merge of which a world is fenced by another merge while this one looks at it is refused, and names the other one.
 func TestTwoMergesOfOneWorld(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		s1, s2, s3 := worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 3, "bert"), worldtest.GameWorld(t, e, "s3", 3, 3, "carl")
-		ofA, ofB := []world.Database{s1, s2}, []world.Database{s1, s3}
-		intoA := e.Fresh(t, "a")
-		a := worldtest.MustPlan(t, intoA, ofA, planner.PlanOptions{})
-		b, intoB := worldtest.PlanOf(t, e, ofB, planner.PlanOptions{})
-		came := false
-		_, err := build.ApplyWith(t.Context(), b, intoB, ofB, job.Options{}, job.Hooks{Fail: func(point string) error {
-			if came || point != "read" {
-				return nil
-			}
-			came = true
-			_, err := build.Apply(t.Context(), a, intoA, ofA, job.Options{})
-			return err
-		}})
-		worldtest.RefusedBecause(t, "apply", fmt.Sprintf("its world goes to %q by the merge %q", intoA.Name, a.ID), err)
-	})
+	e := worldtest.OnSQLite(t)
+	s1, s2, s3 := worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 3, "bert"), worldtest.GameWorld(t, e, "s3", 3, 3, "carl")
+	ofA, ofB := []world.Database{s1, s2}, []world.Database{s1, s3}
+	intoA := e.Fresh(t, "a")
+	a := worldtest.MustPlan(t, intoA, ofA, planner.PlanOptions{})
+	b, intoB := worldtest.PlanOf(t, e, ofB, planner.PlanOptions{})
+	came := false
+	_, err := build.ApplyWith(t.Context(), b, intoB, ofB, job.Options{}, job.Hooks{Fail: func(point string) error {
+		if came || point != "read" {
+			return nil
+		}
+		came = true
+		_, err := build.Apply(t.Context(), a, intoA, ofA, job.Options{})
+		return err
+	}})
+	worldtest.RefusedBecause(t, "apply", fmt.Sprintf("its world goes to %q by the merge %q", intoA.Name, a.ID), err)
 }
 
 // A database that this merge did not make is not dropped, though it is empty.
@@ -119,7 +117,7 @@ func TestUndoOfAnEmptyDatabase(t *testing.T) {
 // An open that is killed anywhere goes on when it is called again; or an undo takes it back and raises what the worlds give.
 func TestOpenKilled(t *testing.T) {
 	servertest.NotShort(t)
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+	worldtest.OnEachIfLong(t, func(t *testing.T, e worldtest.Engine) {
 		for _, undone := range []bool{false, true} {
 			for _, c := range []struct {
 				point string // "": in the call that tells the fleet registry
@@ -166,88 +164,85 @@ func TestOpenKilled(t *testing.T) {
 // A killed undo of an opened merge leaves the gate closed; open lifts it, and undo goes on.
 func TestUndoKilledBehindTheGate(t *testing.T) {
 	servertest.NotShort(t)
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
-		p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
-		worldtest.Opened(t, p, into, all)
-		worldtest.Mint(t, into, 1)
-		for range 2 {
-			if _, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: once}, killedBefore("after guard")); err == nil {
-				t.Fatal("nothing went wrong")
-			}
-			worldtest.Startable(t, into, 1, false)
-			if at, err := build.LookUp(t.Context(), p, into, all); err != nil || at.State != record.StateOpen {
-				t.Errorf("%+v, %v", at, err)
-			}
-			if done, err := build.Open(t.Context(), p, into, all, build.Options{}); err != nil || !done.Before || len(done.Lifted) != 1 {
-				t.Errorf("%+v, %v", done, err)
-			}
-			worldtest.Startable(t, into, 1, true)
-		}
-		worldtest.Exec(t, into, "UPDATE items SET count = count + 1")
+	e := worldtest.OnSQLite(t)
+	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
+	p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
+	worldtest.Opened(t, p, into, all)
+	worldtest.Mint(t, into, 1)
+	for range 2 {
 		if _, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: once}, killedBefore("after guard")); err == nil {
 			t.Fatal("nothing went wrong")
 		}
-		_, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}) // which opens the gate that the one before closed
-		worldtest.RefusedBecause(t, "undo", "some have changed", err)
-		worldtest.Startable(t, into, 1, true)
-		if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: true}); err != nil || !done.Dropped {
+		worldtest.Startable(t, into, 1, false)
+		if at, err := build.LookUp(t.Context(), p, into, all); err != nil || at.State != record.StateOpen {
+			t.Errorf("%+v, %v", at, err)
+		}
+		if done, err := build.Open(t.Context(), p, into, all, build.Options{}); err != nil || !done.Before || len(done.Lifted) != 1 {
 			t.Errorf("%+v, %v", done, err)
 		}
-	})
+		worldtest.Startable(t, into, 1, true)
+	}
+	worldtest.Exec(t, into, "UPDATE items SET count = count + 1")
+	if _, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: once}, killedBefore("after guard")); err == nil {
+		t.Fatal("nothing went wrong")
+	}
+	_, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}) // which opens the gate that the one before closed
+	worldtest.RefusedBecause(t, "undo", "some have changed", err)
+	worldtest.Startable(t, into, 1, true)
+	if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: true}); err != nil || !done.Dropped {
+		t.Errorf("%+v, %v", done, err)
+	}
 }
 
 // If the gate is lifted by hand while rows are copied, the undo is refused while a game runs there, and later raises what it
 // gave: the first world can go on, also in a fleet registry.
 func TestUndoOfALiftedGate(t *testing.T) {
 	servertest.NotShort(t)
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 5, "anna"), worldtest.GameWorld(t, e, "s2", 2, 400, "bert")}
-		p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{})
-		halfway(t, p, into, all)
-		force(t, p, into)
-		db, err := store.Open(t.Context(), into.DSN)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer db.Close()
-		node, err := db.OpenNode(t.Context(), 1, storetest.NodeOptions)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: true})
-		worldtest.RefusedBecause(t, "undo", "server 1 runs", err)
-		if err := errors.Join(node.Close(), db.Close()); err != nil {
-			t.Fatal(err)
-		}
-		given := worldtest.RegistryIn(t, into)[0]
-		if _, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: once}, killedBefore("after guard")); err == nil {
-			t.Fatal("nothing went wrong")
-		}
-		if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil || !done.Dropped || !done.Raised {
-			t.Fatalf("%+v, %v", done, err)
-		}
-		if now := worldtest.RegistryIn(t, all[0])[0]; now.Reserved < given.Reserved || now.Generation() <= given.Generation() {
-			t.Errorf("the first world is at %d in generation %d, and had given %d in generation %d", now.Reserved, now.Generation(), given.Reserved, given.Generation())
-		}
-		for i, d := range all {
-			worldtest.Startable(t, d, gameid.ServerID(i+1), true)
-		}
-	})
+	e := worldtest.OnSQLite(t)
+	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 5, "anna"), worldtest.GameWorld(t, e, "s2", 2, 400, "bert")}
+	p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{})
+	halfway(t, p, into, all)
+	force(t, p, into)
+	db, err := store.Open(t.Context(), into.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	node, err := db.OpenNode(t.Context(), 1, storetest.NodeOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: true})
+	worldtest.RefusedBecause(t, "undo", "server 1 runs", err)
+	if err := errors.Join(node.Close(), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	given := worldtest.RegistryIn(t, into)[0]
+	if _, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: once}, killedBefore("after guard")); err == nil {
+		t.Fatal("nothing went wrong")
+	}
+	if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil || !done.Dropped || !done.Raised {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	if now := worldtest.RegistryIn(t, all[0])[0]; now.Reserved < given.Reserved || now.Generation() <= given.Generation() {
+		t.Errorf("the first world is at %d in generation %d, and had given %d in generation %d", now.Reserved, now.Generation(), given.Reserved, given.Generation())
+	}
+	for i, d := range all {
+		worldtest.Startable(t, d, gameid.ServerID(i+1), true)
+	}
 }
 
 // An undo of an open database comes to its end though a table with a counter in it was dropped there.
 func TestUndoWithoutACounter(t *testing.T) {
 	servertest.NotShort(t)
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		all, opts := worldtest.CountingGame(t, e)
-		p, into := worldtest.MergeOf(t, e, all, opts)
-		worldtest.Opened(t, p, into, all)
-		worldtest.Exec(t, into, "DROP TABLE seq")
-		if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: true}); err != nil || !done.Dropped {
-			t.Errorf("%+v, %v", done, err)
-		}
-	})
+	e := worldtest.OnSQLite(t)
+	all, opts := worldtest.CountingGame(t, e)
+	p, into := worldtest.MergeOf(t, e, all, opts)
+	worldtest.Opened(t, p, into, all)
+	worldtest.Exec(t, into, "DROP TABLE seq")
+	if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: true}); err != nil || !done.Dropped {
+		t.Errorf("%+v, %v", done, err)
+	}
 }
 
 // A process that is frozen in its undo, at whatever point, and goes on when the merge was undone, made again and opened by
@@ -443,39 +438,37 @@ func TestOursAreProved(t *testing.T) {
 
 // A world whose fence was lifted may have run: the merge is neither proved nor opened, and no fence is made where there is none.
 func TestOpenDemandsFences(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
-		p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
-		force(t, p, all[1])
-		_, err := build.Open(t.Context(), p, into, all, build.Options{})
-		worldtest.RefusedBecause(t, "open", "server 2 is no longer fenced by this merge", err)
-		_, err = prove.Verify(t.Context(), p, into, all, job.Options{})
-		worldtest.RefusedBecause(t, "verify", "server 2 is no longer fenced by this merge", err)
-		for i := range all {
-			f, fenced := worldregistry.FenceOf(worldtest.RegistryIn(t, all[i])[0].Holder)
-			if fenced != (i == 0) || fenced && f.State != worldregistry.FenceMerging {
-				t.Errorf("world %d: %+v", i, f)
-			}
+	e := worldtest.OnSQLite(t)
+	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
+	p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
+	force(t, p, all[1])
+	_, err := build.Open(t.Context(), p, into, all, build.Options{})
+	worldtest.RefusedBecause(t, "open", "server 2 is no longer fenced by this merge", err)
+	_, err = prove.Verify(t.Context(), p, into, all, job.Options{})
+	worldtest.RefusedBecause(t, "verify", "server 2 is no longer fenced by this merge", err)
+	for i := range all {
+		f, fenced := worldregistry.FenceOf(worldtest.RegistryIn(t, all[i])[0].Holder)
+		if fenced != (i == 0) || fenced && f.State != worldregistry.FenceMerging {
+			t.Errorf("world %d: %+v", i, f)
 		}
-		worldtest.MustDrop(t, p, into, all)
-	})
+	}
+	worldtest.MustDrop(t, p, into, all)
 }
 
 // An undo compares the new database with its record, whatever became of the worlds.
 func TestUndoComparesNoWorld(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		all := []world.Database{worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5)}
-		p, into := worldtest.MergeOf(t, e, all, worldtest.ManyOptions)
-		worldtest.Exec(t, all[1], "UPDATE things SET note = 'later'")
-		worldtest.Exec(t, all[0], "ALTER TABLE things ADD COLUMN more INTEGER")
-		worldtest.Exec(t, into, "UPDATE things SET note = 'played' WHERE id = 1")
-		_, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{})
-		worldtest.RefusedBecause(t, "undo", `database "new": table "things": it has 10 rows, as it was made, but some have changed`, err)
-		worldtest.Exec(t, into, "UPDATE things SET note = (SELECT note FROM (SELECT note FROM things WHERE id = 2) AS other) WHERE id = 1")
-		if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: true}); err != nil || !done.Dropped {
-			t.Errorf("%+v, %v", done, err)
-		}
-	})
+	e := worldtest.OnSQLite(t)
+	all := []world.Database{worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5)}
+	p, into := worldtest.MergeOf(t, e, all, worldtest.ManyOptions)
+	worldtest.Exec(t, all[1], "UPDATE things SET note = 'later'")
+	worldtest.Exec(t, all[0], "ALTER TABLE things ADD COLUMN more INTEGER")
+	worldtest.Exec(t, into, "UPDATE things SET note = 'played' WHERE id = 1")
+	_, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{})
+	worldtest.RefusedBecause(t, "undo", `database "new": table "things": it has 10 rows, as it was made, but some have changed`, err)
+	worldtest.Exec(t, into, "UPDATE things SET note = (SELECT note FROM (SELECT note FROM things WHERE id = 2) AS other) WHERE id = 1")
+	if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: true}); err != nil || !done.Dropped {
+		t.Errorf("%+v, %v", done, err)
+	}
 }
 
 // What an undo need not write it does not open for writing: a world without a registry whose counters are not behind stays
@@ -500,15 +493,14 @@ func TestUndoWritesNothingNeedlessly(t *testing.T) {
 
 // An open whose database cannot be reached stops, and is resumed by the same call.
 func TestOpenStops(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
-		p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
-		cut := job.Hooks{Fail: func(string) error { return driver.ErrBadConn }}
-		if _, err := build.With(t.Context(), p, into, all, build.Options{Options: once}, cut); !errors.Is(err, record.ErrStopped) {
-			t.Errorf("got %v, want that it stopped", err)
-		}
-		worldtest.Opened(t, p, into, all)
-	})
+	e := worldtest.OnSQLite(t)
+	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
+	p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
+	cut := job.Hooks{Fail: func(string) error { return driver.ErrBadConn }}
+	if _, err := build.With(t.Context(), p, into, all, build.Options{Options: once}, cut); !errors.Is(err, record.ErrStopped) {
+		t.Errorf("got %v, want that it stopped", err)
+	}
+	worldtest.Opened(t, p, into, all)
 }
 
 // A new database that was restored from before its opening is one that may have been entered: the fences say so.
@@ -565,25 +557,24 @@ func TestTryBehindFences(t *testing.T) {
 
 // An undo of an open database that finds another world at the name of one changes nothing: the game goes on there.
 func TestUndoOfOpenWithAnotherWorld(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 4, "a"), worldtest.GameWorld(t, e, "s2", 2, 4, "b")}
-		another := worldtest.GameWorld(t, e, "s3", 3, 4, "c")
-		p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{})
-		worldtest.MustApply(t, p, into, all)
-		worldtest.Opened(t, p, into, all)
-		before, err := record.Servers(t.Context(), into)
-		if err != nil || len(before) == 0 {
-			t.Fatal(before, err)
-		}
-		_, err = build.Undo(t.Context(), p, into, []world.Database{all[0], {Name: "s2", DSN: another.DSN}}, build.UndoOptions{})
-		if refused, is := errors.AsType[*record.RefusedError](err); !is {
-			t.Errorf("%v %v", err, refused)
-		}
-		if s, err := build.LookUp(t.Context(), p, into, all); err != nil || s.State != record.StateOpen {
-			t.Errorf("%+v, %v", s, err)
-		}
-		if after, err := record.Servers(t.Context(), into); err != nil || !slices.EqualFunc(after, before, func(a, b worldregistry.Server) bool { return a.ID == b.ID && a.Holder == b.Holder }) {
-			t.Errorf("the gate was closed: %+v, %v; before %+v", after, err, before)
-		}
-	})
+	e := worldtest.OnSQLite(t)
+	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 4, "a"), worldtest.GameWorld(t, e, "s2", 2, 4, "b")}
+	another := worldtest.GameWorld(t, e, "s3", 3, 4, "c")
+	p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{})
+	worldtest.MustApply(t, p, into, all)
+	worldtest.Opened(t, p, into, all)
+	before, err := record.Servers(t.Context(), into)
+	if err != nil || len(before) == 0 {
+		t.Fatal(before, err)
+	}
+	_, err = build.Undo(t.Context(), p, into, []world.Database{all[0], {Name: "s2", DSN: another.DSN}}, build.UndoOptions{})
+	if refused, is := errors.AsType[*record.RefusedError](err); !is {
+		t.Errorf("%v %v", err, refused)
+	}
+	if s, err := build.LookUp(t.Context(), p, into, all); err != nil || s.State != record.StateOpen {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if after, err := record.Servers(t.Context(), into); err != nil || !slices.EqualFunc(after, before, func(a, b worldregistry.Server) bool { return a.ID == b.ID && a.Holder == b.Holder }) {
+		t.Errorf("the gate was closed: %+v, %v; before %+v", after, err, before)
+	}
 }

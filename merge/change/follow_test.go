@@ -48,50 +48,48 @@ func namedMail(to string) rules.Options {
 // Rows that name players by name follow them, those of the first world too. Rows that name nobody stay
 // as they are.
 func TestNamesThatAreReferences(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		all := mailWorlds(t, e)
-		p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{
-			Names: []plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: plan.KeepActive, By: "gold"}},
-			Check: namedMail("players.name"),
-		})
-		worldtest.MustApply(t, p, into, all)
-		db := worldtest.Pool(t, into)
-		defer db.Close()
-		got := make(map[string]string)
-		for _, row := range worldtest.ReadCell(t, db, "SELECT id, to_name FROM mail ORDER BY id") {
-			got[row[0]] = row[1]
-		}
-		// aria.S2 names nobody, and so is no name for Aria.
-		want := map[string]string{"11": "Aria.s2.2", "12": "bob.s2", "13": "Nobody", "14": got["14"], "15": "", "16": "Aria", "17": "Zoe", "18": "aria.S2",
-			"1": "Cleo.s1", "2": "Cleo.s1", "3": "Aria", "4": "nobody", "5": "Cleo", "6": "Cleo.s1"}
-		if fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("got\n%v, want\n%v", got, want)
-		}
-		if proof := worldtest.Verified(t, p, into, all); proof.Verdict == verdict.Fail {
-			t.Errorf("%+v", proof)
-		}
+	e := worldtest.OnSQLite(t)
+	all := mailWorlds(t, e)
+	p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{
+		Names: []plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: plan.KeepActive, By: "gold"}},
+		Check: namedMail("players.name"),
 	})
+	worldtest.MustApply(t, p, into, all)
+	db := worldtest.Pool(t, into)
+	defer db.Close()
+	got := make(map[string]string)
+	for _, row := range worldtest.ReadCell(t, db, "SELECT id, to_name FROM mail ORDER BY id") {
+		got[row[0]] = row[1]
+	}
+	// aria.S2 names nobody, and so is no name for Aria.
+	want := map[string]string{"11": "Aria.s2.2", "12": "bob.s2", "13": "Nobody", "14": got["14"], "15": "", "16": "Aria", "17": "Zoe", "18": "aria.S2",
+		"1": "Cleo.s1", "2": "Cleo.s1", "3": "Aria", "4": "nobody", "5": "Cleo", "6": "Cleo.s1"}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("got\n%v, want\n%v", got, want)
+	}
+	if proof := worldtest.Verified(t, p, into, all); proof.Verdict == verdict.Fail {
+		t.Errorf("%+v", proof)
+	}
 }
 
 // Rows of the first world follow also if no other one has a row in their table.
 func TestRowsOfFirstWorldFollowAlone(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		all := mailWorlds(t, e)
-		worldtest.Exec(t, all[1], "DELETE FROM mail")
-		p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{
-			Names: []plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: plan.KeepActive, By: "gold"}},
-			Check: namedMail("players.name"),
-		})
-		worldtest.MustApply(t, p, into, all)
-		db := worldtest.Pool(t, into)
-		defer db.Close()
-		if got := fmt.Sprint(worldtest.ReadCell(t, db, "SELECT to_name FROM mail WHERE id = 1")); got != "[[Cleo.s1]]" {
-			t.Error(got)
-		}
-		if proof := worldtest.Verified(t, p, into, all); proof.Verdict == verdict.Fail {
-			t.Errorf("%+v", proof)
-		}
+	e := worldtest.OnSQLite(t)
+	all := mailWorlds(t, e)
+	worldtest.Exec(t, all[1], "DELETE FROM mail")
+	p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{
+		Names: []plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: plan.KeepActive, By: "gold"}},
+		Check: namedMail("players.name"),
 	})
+	worldtest.MustApply(t, p, into, all)
+	db := worldtest.Pool(t, into)
+	defer db.Close()
+	if got := fmt.Sprint(worldtest.ReadCell(t, db, "SELECT to_name FROM mail WHERE id = 1")); got != "[[Cleo.s1]]" {
+		t.Error(got)
+	}
+	if proof := worldtest.Verified(t, p, into, all); proof.Verdict == verdict.Fail {
+		t.Errorf("%+v", proof)
+	}
 }
 
 // A column that copies names along may be of another character set than these.
@@ -139,31 +137,27 @@ func TestFollowsInAnotherCharacterSet(t *testing.T) {
 
 // What cannot follow refuses the plan, and says why.
 func TestCannotFollow(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		exactly := "VARCHAR(32) COLLATE BINARY"
-		if e.Name != "sqlite" {
-			exactly = "VARCHAR(32) COLLATE utf8mb4_bin"
+	e := worldtest.OnSQLite(t)
+	exactly := "VARCHAR(32) COLLATE BINARY"
+	for _, c := range []struct{ change, want string }{
+		{"CREATE TABLE feats (who " + exactly + " PRIMARY KEY, id INTEGER DEFAULT 7)", `one name is written as "SAME1" and as "same1": write it the same way everywhere`},
+		{"CREATE TABLE feats (id INTEGER DEFAULT 7 PRIMARY KEY, who VARCHAR(5))", "leaves no room"},
+	} {
+		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 2, "same"), worldtest.GameWorld(t, e, "s2", 2, 2, "same")}
+		for _, d := range all {
+			worldtest.Exec(t, d, c.change)
 		}
-		for _, c := range []struct{ change, want string }{
-			{"CREATE TABLE feats (who " + exactly + " PRIMARY KEY, id INTEGER DEFAULT 7)", `one name is written as "SAME1" and as "same1": write it the same way everywhere`},
-			{"CREATE TABLE feats (id INTEGER DEFAULT 7 PRIMARY KEY, who VARCHAR(5))", "leaves no room"},
-		} {
-			all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 2, "same"), worldtest.GameWorld(t, e, "s2", 2, 2, "same")}
-			for _, d := range all {
-				worldtest.Exec(t, d, c.change)
-			}
-			worldtest.Exec(t, all[1], "INSERT INTO feats (who) VALUES ('same1')")
-			if strings.Contains(c.change, exactly) {
-				worldtest.Exec(t, all[1], "INSERT INTO feats (who) VALUES ('SAME1')")
-			}
-			p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, planner.PlanOptions{
-				Names: []plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Template: "{name}.of.{source}"}},
-				Check: rules.Options{Rules: append(slices.Clone(worldtest.NamesNothing), rules.Declarations{
-					References: []rules.DeclaredReference{{At: []string{"feats.who"}, To: []string{"players.name"}}}})},
-			})
-			if err != nil || !strings.Contains(fmt.Sprint(p.Refusals), c.want) {
-				t.Errorf("%s: %v %v", c.change, p, err)
-			}
+		worldtest.Exec(t, all[1], "INSERT INTO feats (who) VALUES ('same1')")
+		if strings.Contains(c.change, exactly) {
+			worldtest.Exec(t, all[1], "INSERT INTO feats (who) VALUES ('SAME1')")
 		}
-	})
+		p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, planner.PlanOptions{
+			Names: []plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Template: "{name}.of.{source}"}},
+			Check: rules.Options{Rules: append(slices.Clone(worldtest.NamesNothing), rules.Declarations{
+				References: []rules.DeclaredReference{{At: []string{"feats.who"}, To: []string{"players.name"}}}})},
+		})
+		if err != nil || !strings.Contains(fmt.Sprint(p.Refusals), c.want) {
+			t.Errorf("%s: %v %v", c.change, p, err)
+		}
+	}
 }

@@ -20,7 +20,7 @@ import (
 // also if it is interrupted, proved and undone. One that NULL is let into does
 // not: its rows are a multiset.
 func TestUniqueKeyAsPrimary(t *testing.T) {
-	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
+	worldtest.OnEachIfLong(t, func(t *testing.T, e worldtest.Engine) {
 		fresh := func(null string) []world.Database {
 			all := []world.Database{e.Fresh(t, "a"), e.Fresh(t, "b")}
 			for i, d := range all {

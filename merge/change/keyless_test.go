@@ -38,7 +38,7 @@ func logOf(d *rules.Declarations) {
 // A table without a key takes part in all that references do: only some of its rows, texts, cells, and rows that stay
 // behind. It is proved as a multiset, world by world.
 func TestKeyless(t *testing.T) {
-	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
 		all, opts := keylessWorlds(t, e)
 		const ask = "SELECT kind, what, name, seen, guild, tag FROM log ORDER BY tag, what"
 		_, into := worldtest.Rekeyed(t, e, all, opts(func(_ *rules.Options, d *rules.Declarations) {
@@ -76,7 +76,7 @@ func TestKeyless(t *testing.T) {
 
 // Names in a table without a key follow, in the rows that hold names, also in rows that are the same.
 func TestKeylessNames(t *testing.T) {
-	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
+	worldtest.OnEachIfLong(t, func(t *testing.T, e worldtest.Engine) {
 		all := worldtest.KeyWorlds(t, e, 2,
 			"CREATE TABLE player (id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(20) NOT NULL UNIQUE)",
 			"INSERT INTO player VALUES (1, 'bob'), (2, 'w%d only')",
@@ -115,7 +115,7 @@ func TestKeylessNames(t *testing.T) {
 // Names in a table without a key become unique like others, with or without a UNIQUE index; columns that are set with a name
 // and references to it change too.
 func TestKeylessOwnNames(t *testing.T) {
-	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
+	worldtest.OnEachIfLong(t, func(t *testing.T, e worldtest.Engine) {
 		for _, index := range []string{"", " UNIQUE"} {
 			foreign := ""
 			if index != "" {

@@ -77,7 +77,7 @@ func TestLeaveWithoutSnapshot(t *testing.T) {
 // A merge of which rows stay behind can be interrupted at any moment, resumed and undone.
 func TestLeaveInterrupted(t *testing.T) {
 	servertest.NotShort(t)
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+	worldtest.OnEachIfLong(t, func(t *testing.T, e worldtest.Engine) {
 		all := worldtest.KeyWorlds(t, e, 2, worldtest.Leavers...)
 		p, _ := worldtest.PlanOf(t, e, all, worldtest.LeaveOptions(where("hero", "level < 20")))
 		worldtest.InterruptedAnywhere(t, e, p, all, map[bool]int{true: 45, false: 190}[e.Name == "sqlite"])
@@ -88,7 +88,7 @@ func TestLeaveInterrupted(t *testing.T) {
 // and a condition that flips by a row of another table. So it is by the proof.
 func TestLeaveChanged(t *testing.T) {
 	servertest.NotShort(t)
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+	worldtest.OnEachIfLong(t, func(t *testing.T, e worldtest.Engine) {
 		all := worldtest.KeyWorlds(t, e, 2, append(worldtest.Leavers, "CREATE TABLE vip (who INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO vip VALUES (3)")...)
 		p, made := worldtest.PlanOf(t, e, all, worldtest.LeaveOptions(func(o *rules.Options, d *rules.Declarations) {
 			where("hero", "level < 50 AND guid NOT IN (SELECT who FROM vip)")(o, d)
@@ -142,24 +142,23 @@ func TestLeaveChanged(t *testing.T) {
 // A reference that says nothing blocks the plan if a row that comes refers to one that stays, and the plan shows the
 // line to write and to which rows most refer. Without such a row it does not.
 func TestLeaveSilent(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		all := worldtest.KeyWorlds(t, e, 2, worldtest.Leavers...)
-		silent := func(o *rules.Options, d *rules.Declarations) {
-			d.References[2].At = []string{"guild.master", "spell.guid"}
-			d.References = append(d.References, rules.DeclaredReference{At: []string{"pet.owner"}, To: []string{"hero.guid"}})
-		}
-		both := func(condition string) planner.PlanOptions {
-			return worldtest.LeaveOptions(func(o *rules.Options, d *rules.Declarations) { silent(o, d); where("hero", condition)(o, d) })
-		}
-		p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, both("level < 20"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := fmt.Sprint(p.Refusals); len(p.Refusals) != 1 || !strings.Contains(got, "rows refer to rows of hero that stay behind, and no rule says what happens to them: w0: 2; w1: 2; most refer to guid 1 of w0: 2 rows, guid 1 of w1: 2 rows") {
-			t.Errorf("refused: %s", got)
-		}
-		worldtest.PlanOf(t, e, all, both("level = 40"))
-	})
+	e := worldtest.OnSQLite(t)
+	all := worldtest.KeyWorlds(t, e, 2, worldtest.Leavers...)
+	silent := func(o *rules.Options, d *rules.Declarations) {
+		d.References[2].At = []string{"guild.master", "spell.guid"}
+		d.References = append(d.References, rules.DeclaredReference{At: []string{"pet.owner"}, To: []string{"hero.guid"}})
+	}
+	both := func(condition string) planner.PlanOptions {
+		return worldtest.LeaveOptions(func(o *rules.Options, d *rules.Declarations) { silent(o, d); where("hero", condition)(o, d) })
+	}
+	p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, both("level < 20"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(p.Refusals); len(p.Refusals) != 1 || !strings.Contains(got, "rows refer to rows of hero that stay behind, and no rule says what happens to them: w0: 2; w1: 2; most refer to guid 1 of w0: 2 rows, guid 1 of w1: 2 rows") {
+		t.Errorf("refused: %s", got)
+	}
+	worldtest.PlanOf(t, e, all, both("level = 40"))
 }
 
 // What a plan cannot follow or carry out is refused by name.
@@ -283,84 +282,82 @@ func TestLeaveTexts(t *testing.T) {
 
 // References may name another key than the one by which the rows of their table are told: rows follow by it, or block.
 func TestLeaveOtherKey(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		all := worldtest.KeyWorlds(t, e, 2, "CREATE TABLE clan (id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(20) NOT NULL UNIQUE, level INTEGER NOT NULL, realm INTEGER NOT NULL, slot INTEGER NOT NULL, UNIQUE (slot, realm))", "INSERT INTO clan VALUES (1, 'red w%d', 1, %d, 7), (2, 'Blue w%d', 2, %d, 8)",
-			"CREATE TABLE tower (id INTEGER NOT NULL PRIMARY KEY, realm INTEGER, slot INTEGER)", "INSERT INTO tower VALUES (1, %d, 7), (2, %d, 8), (3, %d, NULL), (4, 9, 7)",
-			"CREATE TABLE fort (clan VARCHAR(20) NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (clan, n))", "INSERT INTO fort VALUES ('red w%d', 1), ('Blue w%d', 1), ('', 7)",
-			"CREATE TABLE guard (id INTEGER NOT NULL PRIMARY KEY, clan INTEGER NOT NULL)", "INSERT INTO guard VALUES (1, 1), (2, 2), (3, 2)")
-		options := func(gone rules.Gone, more func(o *rules.Options, d *rules.Declarations)) planner.PlanOptions {
-			return worldtest.KeyOptions(func(o *rules.Options, d *rules.Declarations) {
-				where("clan", "level = 1")(o, d)
-				o.Rekey.Spaces = append(o.Rekey.Spaces, rules.Space{Keys: []string{"clan.id"}}, rules.Space{Keys: []string{"guard.id"}}, rules.Space{Keys: []string{"tower.id"}})
-				d.Plain = append(d.Plain, "clan.*", "fort.n")
-				d.References = append(d.References, rules.DeclaredReference{Table: "tower", Columns: []string{"realm", "slot"}, ToTable: "clan", ToColumns: []string{"realm", "slot"}, Gone: rules.GoneDrop})
-				o.Allow = []string{verdict.CodeReferenceDangle}
-				d.References = append(d.References, rules.DeclaredReference{At: []string{"fort.clan"}, To: []string{"clan.name"}, None: []string{""}, Gone: gone},
-					rules.DeclaredReference{At: []string{"guard.clan"}, To: []string{"clan.id"}, Gone: rules.GoneDrop})
-				more(o, d)
-			})
-		}
-		worldtest.Exec(t, all[1], "DELETE FROM fort WHERE n = 7")
-		none := func(*rules.Options, *rules.Declarations) {}
-		worlds := worldtest.Clones(t, e, all)
-		p, into := worldtest.MergeOf(t, e, worlds, options(rules.GoneDrop, none))
-		worldtest.Asked(t, into, "SELECT clan FROM fort ORDER BY clan = '', clan", "Blue w0", "Blue w1", "")
-		worldtest.Asked(t, into, "SELECT COUNT(*) FROM guard", "4")
-		worldtest.Asked(t, into, "SELECT id FROM tower ORDER BY id", "2", "3", "4", "1002", "1003", "1004")
-		if proof := worldtest.Verified(t, p, into, worlds); proof.Verdict != verdict.Pass {
-			t.Fatalf("%s: %+v %+v", proof.Verdict, proof.Keys, proof.Findings)
-		}
-		skipped := options("", func(o *rules.Options, _ *rules.Declarations) {
-			o.Tables = append(o.Tables, rules.TablePolicy{Tables: []string{"fort"}, Policy: rules.PolicySkip})
+	e := worldtest.OnSQLite(t)
+	all := worldtest.KeyWorlds(t, e, 2, "CREATE TABLE clan (id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(20) NOT NULL UNIQUE, level INTEGER NOT NULL, realm INTEGER NOT NULL, slot INTEGER NOT NULL, UNIQUE (slot, realm))", "INSERT INTO clan VALUES (1, 'red w%d', 1, %d, 7), (2, 'Blue w%d', 2, %d, 8)",
+		"CREATE TABLE tower (id INTEGER NOT NULL PRIMARY KEY, realm INTEGER, slot INTEGER)", "INSERT INTO tower VALUES (1, %d, 7), (2, %d, 8), (3, %d, NULL), (4, 9, 7)",
+		"CREATE TABLE fort (clan VARCHAR(20) NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (clan, n))", "INSERT INTO fort VALUES ('red w%d', 1), ('Blue w%d', 1), ('', 7)",
+		"CREATE TABLE guard (id INTEGER NOT NULL PRIMARY KEY, clan INTEGER NOT NULL)", "INSERT INTO guard VALUES (1, 1), (2, 2), (3, 2)")
+	options := func(gone rules.Gone, more func(o *rules.Options, d *rules.Declarations)) planner.PlanOptions {
+		return worldtest.KeyOptions(func(o *rules.Options, d *rules.Declarations) {
+			where("clan", "level = 1")(o, d)
+			o.Rekey.Spaces = append(o.Rekey.Spaces, rules.Space{Keys: []string{"clan.id"}}, rules.Space{Keys: []string{"guard.id"}}, rules.Space{Keys: []string{"tower.id"}})
+			d.Plain = append(d.Plain, "clan.*", "fort.n")
+			d.References = append(d.References, rules.DeclaredReference{Table: "tower", Columns: []string{"realm", "slot"}, ToTable: "clan", ToColumns: []string{"realm", "slot"}, Gone: rules.GoneDrop})
+			o.Allow = []string{verdict.CodeReferenceDangle}
+			d.References = append(d.References, rules.DeclaredReference{At: []string{"fort.clan"}, To: []string{"clan.name"}, None: []string{""}, Gone: gone},
+				rules.DeclaredReference{At: []string{"guard.clan"}, To: []string{"clan.id"}, Gone: rules.GoneDrop})
+			more(o, d)
 		})
-		for want, opts := range map[string]planner.PlanOptions{
-			"no rule says what happens to them: w0: 1; w1: 1; most refer to name red w0 of w0: 1 row, name red w1 of w1: 1 row": options("", none),
-			"the first world's rows of fort are copied (policy skip) and refer to rows of clan that stay behind: w0: 1":         skipped,
-		} {
-			if p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, opts); err != nil || len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, want) {
-				t.Errorf("%v, %+v: want %s", err, p, want)
-			}
-		}
-		for want, opts := range map[string]planner.PlanOptions{
-			"id identifies the rows, and gone = \"none\" is only for references to that key": options(rules.GoneNone, none),
-			"of = \"fort.clan\" refers to a key of clan other than the one that identifies its rows (id)": options(rules.GoneDrop, func(o *rules.Options, _ *rules.Declarations) {
-				o.Leave = append(o.Leave, rules.Leave{Table: "clan", Fewer: &rules.Fewer{Of: "fort.clan", Than: 2}})
-			}),
-		} {
-			if _, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, opts); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%v, want %s", err, want)
-			}
-		}
+	}
+	worldtest.Exec(t, all[1], "DELETE FROM fort WHERE n = 7")
+	none := func(*rules.Options, *rules.Declarations) {}
+	worlds := worldtest.Clones(t, e, all)
+	p, into := worldtest.MergeOf(t, e, worlds, options(rules.GoneDrop, none))
+	worldtest.Asked(t, into, "SELECT clan FROM fort ORDER BY clan = '', clan", "Blue w0", "Blue w1", "")
+	worldtest.Asked(t, into, "SELECT COUNT(*) FROM guard", "4")
+	worldtest.Asked(t, into, "SELECT id FROM tower ORDER BY id", "2", "3", "4", "1002", "1003", "1004")
+	if proof := worldtest.Verified(t, p, into, worlds); proof.Verdict != verdict.Pass {
+		t.Fatalf("%s: %+v %+v", proof.Verdict, proof.Keys, proof.Findings)
+	}
+	skipped := options("", func(o *rules.Options, _ *rules.Declarations) {
+		o.Tables = append(o.Tables, rules.TablePolicy{Tables: []string{"fort"}, Policy: rules.PolicySkip})
 	})
+	for want, opts := range map[string]planner.PlanOptions{
+		"no rule says what happens to them: w0: 1; w1: 1; most refer to name red w0 of w0: 1 row, name red w1 of w1: 1 row": options("", none),
+		"the first world's rows of fort are copied (policy skip) and refer to rows of clan that stay behind: w0: 1":         skipped,
+	} {
+		if p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, opts); err != nil || len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, want) {
+			t.Errorf("%v, %+v: want %s", err, p, want)
+		}
+	}
+	for want, opts := range map[string]planner.PlanOptions{
+		"id identifies the rows, and gone = \"none\" is only for references to that key": options(rules.GoneNone, none),
+		"of = \"fort.clan\" refers to a key of clan other than the one that identifies its rows (id)": options(rules.GoneDrop, func(o *rules.Options, _ *rules.Declarations) {
+			o.Leave = append(o.Leave, rules.Leave{Table: "clan", Fewer: &rules.Fewer{Of: "fort.clan", Than: 2}})
+		}),
+	} {
+		if _, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, opts); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
 }
 
 // A reference inside cells blocks if a row that comes names a row that stays, and says so; otherwise its rows come.
 func TestLeaveInCells(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		all := worldtest.KeyWorlds(t, e, 2, append(worldtest.Leavers, "CREATE TABLE bag (id INTEGER NOT NULL PRIMARY KEY, owner INTEGER NOT NULL, kind INTEGER NOT NULL, heroes VARCHAR(20))",
-			"INSERT INTO bag VALUES (1, 1, 1, '1'), (2, 2, 1, '2 3'), (3, 2, 0, '1')")...)
-		options := worldtest.LeaveOptions(func(o *rules.Options, d *rules.Declarations) {
-			where("hero", "level < 20")(o, d)
-			o.Rekey.Spaces = append(o.Rekey.Spaces, rules.Space{Keys: []string{"bag.id"}})
-			d.Plain = append(d.Plain, "bag.kind")
-			d.References = append(d.References, rules.DeclaredReference{At: []string{"bag.owner"}, To: []string{"hero.guid"}, Gone: rules.GoneDrop},
-				rules.DeclaredReference{At: []string{"bag.heroes"}, To: []string{"hero.guid"}, Format: "list sep=' ' every", When: &rules.When{Column: "kind", Is: []string{"1"}}, Others: rules.OthersPlain})
-		})
-		worlds := worldtest.Clones(t, e, all)
-		p, into := worldtest.MergeOf(t, e, worlds, options)
-		worldtest.Asked(t, into, "SELECT id, heroes FROM bag ORDER BY id", "2|2 3", "3|1", "1002|1002 1003", "1003|1")
-		if proof := worldtest.Verified(t, p, into, worlds); proof.Verdict != verdict.Pass {
-			t.Errorf("%s: %+v %+v", proof.Verdict, proof.Keys, proof.Findings)
-		}
-		worldtest.Exec(t, all[1], "INSERT INTO bag VALUES (4, 5, 1, '3 1'), (5, 1, 1, '1')")
-		p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, options)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := fmt.Sprint(p.Refusals); len(p.Refusals) != 1 || !strings.Contains(got, "rows refer inside cells to rows of hero that stay behind: w1: 1; most refer to guid 1 of w1: 1 row") {
-			t.Errorf("refused: %s", got)
-		}
+	e := worldtest.OnSQLite(t)
+	all := worldtest.KeyWorlds(t, e, 2, append(worldtest.Leavers, "CREATE TABLE bag (id INTEGER NOT NULL PRIMARY KEY, owner INTEGER NOT NULL, kind INTEGER NOT NULL, heroes VARCHAR(20))",
+		"INSERT INTO bag VALUES (1, 1, 1, '1'), (2, 2, 1, '2 3'), (3, 2, 0, '1')")...)
+	options := worldtest.LeaveOptions(func(o *rules.Options, d *rules.Declarations) {
+		where("hero", "level < 20")(o, d)
+		o.Rekey.Spaces = append(o.Rekey.Spaces, rules.Space{Keys: []string{"bag.id"}})
+		d.Plain = append(d.Plain, "bag.kind")
+		d.References = append(d.References, rules.DeclaredReference{At: []string{"bag.owner"}, To: []string{"hero.guid"}, Gone: rules.GoneDrop},
+			rules.DeclaredReference{At: []string{"bag.heroes"}, To: []string{"hero.guid"}, Format: "list sep=' ' every", When: &rules.When{Column: "kind", Is: []string{"1"}}, Others: rules.OthersPlain})
 	})
+	worlds := worldtest.Clones(t, e, all)
+	p, into := worldtest.MergeOf(t, e, worlds, options)
+	worldtest.Asked(t, into, "SELECT id, heroes FROM bag ORDER BY id", "2|2 3", "3|1", "1002|1002 1003", "1003|1")
+	if proof := worldtest.Verified(t, p, into, worlds); proof.Verdict != verdict.Pass {
+		t.Errorf("%s: %+v %+v", proof.Verdict, proof.Keys, proof.Findings)
+	}
+	worldtest.Exec(t, all[1], "INSERT INTO bag VALUES (4, 5, 1, '3 1'), (5, 1, 1, '1')")
+	p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(p.Refusals); len(p.Refusals) != 1 || !strings.Contains(got, "rows refer inside cells to rows of hero that stay behind: w1: 1; most refer to guid 1 of w1: 1 row") {
+		t.Errorf("refused: %s", got)
+	}
 }
 
 // Keys in words and in bits that name a row that stays are cleared, and other bits and other rows stay. Without it the
@@ -422,74 +419,71 @@ func TestLeaveClearsCells(t *testing.T) {
 // Keys that are disjoint already stay as they are. A column that nobody declared is open if a value of it would name
 // a row that stays behind; and a row that is only there since its row is gone is no reason.
 func TestLeaveUndeclared(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		var all []world.Database
-		for w := range 2 {
-			d := e.Fresh(t, fmt.Sprint("w", w))
-			worldtest.Exec(t, d, "CREATE TABLE hero (guid INTEGER NOT NULL PRIMARY KEY, level INTEGER NOT NULL)", "CREATE TABLE note (id INTEGER NOT NULL PRIMARY KEY, about INTEGER)",
-				fmt.Sprintf("INSERT INTO hero VALUES (%d1, 10), (%[1]d2, 20), (%[1]d3, 30)", w+1), fmt.Sprintf("INSERT INTO note VALUES (9%d1, %[1]d2), (9%[1]d2, 3)", w+1))
-			all = append(all, d)
+	e := worldtest.OnSQLite(t)
+	var all []world.Database
+	for w := range 2 {
+		d := e.Fresh(t, fmt.Sprint("w", w))
+		worldtest.Exec(t, d, "CREATE TABLE hero (guid INTEGER NOT NULL PRIMARY KEY, level INTEGER NOT NULL)", "CREATE TABLE note (id INTEGER NOT NULL PRIMARY KEY, about INTEGER)",
+			fmt.Sprintf("INSERT INTO hero VALUES (%d1, 10), (%[1]d2, 20), (%[1]d3, 30)", w+1), fmt.Sprintf("INSERT INTO note VALUES (9%d1, %[1]d2), (9%[1]d2, 3)", w+1))
+		all = append(all, d)
+	}
+	for condition, want := range map[string]string{"level < 15": "", "level = 20": "reference-undeclared"} {
+		o := planner.PlanOptions{Check: rules.Options{Leave: []rules.Leave{{Table: "hero", Where: condition}}, Rules: []rules.Declarations{{Plain: []string{"hero.level"}}}}}
+		p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, o)
+		if err != nil {
+			t.Fatal(err)
 		}
-		for condition, want := range map[string]string{"level < 15": "", "level = 20": "reference-undeclared"} {
-			o := planner.PlanOptions{Check: rules.Options{Leave: []rules.Leave{{Table: "hero", Where: condition}}, Rules: []rules.Declarations{{Plain: []string{"hero.level"}}}}}
-			p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			codes := ""
-			for _, r := range p.Refusals {
-				codes += r.Code
-			}
-			if codes != want {
-				t.Errorf("%s: %v, want %q", condition, p.Refusals, want)
-			}
+		codes := ""
+		for _, r := range p.Refusals {
+			codes += r.Code
 		}
-	})
+		if codes != want {
+			t.Errorf("%s: %v, want %q", condition, p.Refusals, want)
+		}
+	}
 }
 
 // Rows of the first world in a table that is skipped come as they are: if one names a row that stays, the plan says so,
 // unless the column is said to name nothing.
 func TestLeaveFirstWorldSkipped(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		all := worldtest.KeyWorlds(t, e, 2, append(worldtest.Leavers, "CREATE TABLE log (id INTEGER NOT NULL PRIMARY KEY, hero INTEGER NOT NULL)", "INSERT INTO log VALUES (1, 1), (2, 2), (3, 0)")...)
-		for _, plain := range []bool{false, true} {
-			opts := worldtest.LeaveOptions(func(o *rules.Options, d *rules.Declarations) {
-				where("hero", "level < 20")(o, d)
-				o.Tables = append(o.Tables, rules.TablePolicy{Tables: []string{"log"}, Policy: rules.PolicySkip})
-				if d.Plain = append(d.Plain, "log.hero"); !plain {
-					d.Plain = d.Plain[:len(d.Plain)-1]
-					d.References = append(d.References, rules.DeclaredReference{At: []string{"log.hero"}, To: []string{"hero.guid"}, None: []string{"0"}})
-				}
-			})
-			p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, opts)
-			if err != nil {
-				t.Fatal(err)
+	e := worldtest.OnSQLite(t)
+	all := worldtest.KeyWorlds(t, e, 2, append(worldtest.Leavers, "CREATE TABLE log (id INTEGER NOT NULL PRIMARY KEY, hero INTEGER NOT NULL)", "INSERT INTO log VALUES (1, 1), (2, 2), (3, 0)")...)
+	for _, plain := range []bool{false, true} {
+		opts := worldtest.LeaveOptions(func(o *rules.Options, d *rules.Declarations) {
+			where("hero", "level < 20")(o, d)
+			o.Tables = append(o.Tables, rules.TablePolicy{Tables: []string{"log"}, Policy: rules.PolicySkip})
+			if d.Plain = append(d.Plain, "log.hero"); !plain {
+				d.Plain = d.Plain[:len(d.Plain)-1]
+				d.References = append(d.References, rules.DeclaredReference{At: []string{"log.hero"}, To: []string{"hero.guid"}, None: []string{"0"}})
 			}
-			want := "the first world's rows of log are copied (policy skip) and refer to rows of hero that stay behind: w0: 1"
-			if got := fmt.Sprint(p.Refusals); strings.Contains(got, want) == plain || len(p.Refusals) > 0 == plain {
-				t.Errorf("plain %v: %s", plain, got)
-			}
+		})
+		p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, opts)
+		if err != nil {
+			t.Fatal(err)
 		}
-	})
+		want := "the first world's rows of log are copied (policy skip) and refer to rows of hero that stay behind: w0: 1"
+		if got := fmt.Sprint(p.Refusals); strings.Contains(got, want) == plain || len(p.Refusals) > 0 == plain {
+			t.Errorf("plain %v: %s", plain, got)
+		}
+	}
 }
 
 // gone of a reference says too what becomes of rows that refer to a table which is skipped.
 func TestGoneOfSkipped(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		all := worldtest.KeyWorlds(t, e, 2, "CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO auction VALUES (1)",
-			"CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction INTEGER, other INTEGER)", "INSERT INTO mail VALUES (1, 1, NULL), (2, NULL, 1), (3, NULL, NULL)")
-		p, into := worldtest.PlanOf(t, e, all, worldtest.KeyOptions(func(o *rules.Options, d *rules.Declarations) {
-			o.Tables = append(o.Tables, rules.TablePolicy{Tables: []string{"auction"}, Policy: rules.PolicySkip})
-			o.Rekey.Spaces = append(o.Rekey.Spaces, rules.Space{Keys: []string{"mail.id"}})
-			d.References = append(d.References, rules.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, Gone: rules.GoneDrop},
-				rules.DeclaredReference{At: []string{"mail.other"}, To: []string{"auction.id"}, Gone: rules.GoneNone})
-		}))
-		worldtest.MustApply(t, p, into, all)
-		worldtest.Asked(t, into, "SELECT id, auction, other FROM mail ORDER BY id", "1|1|<nil>", "2|<nil>|1", "3|<nil>|<nil>", "1002|<nil>|<nil>", "1003|<nil>|<nil>")
-		if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Pass {
-			t.Errorf("%s: %+v %+v", proof.Verdict, proof.Keys, proof.Check.Results)
-		}
-	})
+	e := worldtest.OnSQLite(t)
+	all := worldtest.KeyWorlds(t, e, 2, "CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO auction VALUES (1)",
+		"CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, auction INTEGER, other INTEGER)", "INSERT INTO mail VALUES (1, 1, NULL), (2, NULL, 1), (3, NULL, NULL)")
+	p, into := worldtest.PlanOf(t, e, all, worldtest.KeyOptions(func(o *rules.Options, d *rules.Declarations) {
+		o.Tables = append(o.Tables, rules.TablePolicy{Tables: []string{"auction"}, Policy: rules.PolicySkip})
+		o.Rekey.Spaces = append(o.Rekey.Spaces, rules.Space{Keys: []string{"mail.id"}})
+		d.References = append(d.References, rules.DeclaredReference{At: []string{"mail.auction"}, To: []string{"auction.id"}, Gone: rules.GoneDrop},
+			rules.DeclaredReference{At: []string{"mail.other"}, To: []string{"auction.id"}, Gone: rules.GoneNone})
+	}))
+	worldtest.MustApply(t, p, into, all)
+	worldtest.Asked(t, into, "SELECT id, auction, other FROM mail ORDER BY id", "1|1|<nil>", "2|<nil>|1", "3|<nil>|<nil>", "1002|<nil>|<nil>", "1003|<nil>|<nil>")
+	if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Pass {
+		t.Errorf("%s: %+v %+v", proof.Verdict, proof.Keys, proof.Check.Results)
+	}
 }
 
 // A foreign key to a row that stays behind does not lead to a row that was never there.

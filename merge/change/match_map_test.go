@@ -40,63 +40,62 @@ func authGame(t testing.TB, e worldtest.Engine, name string, logins ...worldtest
 // A space takes its map from the plan of another merge: the characters of a world follow their
 // accounts, which are in another database.
 func TestMapFromPlan(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		a1, c1 := authGame(t, e, "s1", worldtest.Login{ID: 1, Name: "ann"}, worldtest.Login{ID: 2, Name: "bob"})
-		a2, c2 := authGame(t, e, "s2", worldtest.Login{ID: 1, Name: "bob"}, worldtest.Login{ID: 2, Name: "carl"})
-		auth, _ := worldtest.PlanOf(t, e, []world.Database{a1, a2}, planner.PlanOptions{Check: rules.Options{Rekey: &rules.Rekey{Spaces: []rules.Space{{Keys: []string{"accounts.id"}, Match: []string{"accounts.name"}}}}, Rules: []rules.Declarations{{Plain: []string{"accounts.name"}}}}})
-		d := auth.Rekey.Offset("accounts.id", "s2")
-		file := filepath.Join(t.TempDir(), "auth-plan.json")
-		var text bytes.Buffer
-		if err := auth.Write(&text); err != nil {
-			t.Fatal(err)
+	e := worldtest.OnSQLite(t)
+	a1, c1 := authGame(t, e, "s1", worldtest.Login{ID: 1, Name: "ann"}, worldtest.Login{ID: 2, Name: "bob"})
+	a2, c2 := authGame(t, e, "s2", worldtest.Login{ID: 1, Name: "bob"}, worldtest.Login{ID: 2, Name: "carl"})
+	auth, _ := worldtest.PlanOf(t, e, []world.Database{a1, a2}, planner.PlanOptions{Check: rules.Options{Rekey: &rules.Rekey{Spaces: []rules.Space{{Keys: []string{"accounts.id"}, Match: []string{"accounts.name"}}}}, Rules: []rules.Declarations{{Plain: []string{"accounts.name"}}}}})
+	d := auth.Rekey.Offset("accounts.id", "s2")
+	file := filepath.Join(t.TempDir(), "auth-plan.json")
+	var text bytes.Buffer
+	if err := auth.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := change.MapFromPlan(file, "chars.id"); err == nil || !strings.Contains(err.Error(), `no space of that plan is named "chars.id" or has such a key; it has accounts.id`) {
+		t.Error(err)
+	}
+	from, err := change.MapFromPlan(file, "accounts.id")
+	if err != nil || from.Offsets["s2"] != d || from.Matched["s2"].Len() != 1 || len(from.Digest) != 64 {
+		t.Fatalf("%+v %v", from, err)
+	}
+	options := rules.Options{
+		Rekey: &rules.Rekey{Spaces: []rules.Space{{Name: "accounts.id", Map: from}, {Keys: []string{"characters.guid"}}}},
+		Rules: []rules.Declarations{{Plain: []string{"*.title", "*.theme"}, References: []rules.DeclaredReference{{At: []string{"characters.account", "settings.account"}, To: []string{"space:accounts.id"}}}}},
+	}
+	worlds, into := []world.Database{c1, c2}, e.Fresh(t, "new")
+	if p, err := planner.NewPlan(t.Context(), into, worlds, planner.PlanOptions{Check: options}); err != nil || !strings.Contains(fmt.Sprint(p.Refusals), `table "settings": key-collision: account: 1 key`) {
+		t.Fatalf("%v %v", p, err)
+	}
+	options.Tables = []rules.TablePolicy{worldtest.Themes}
+	other := c2
+	other.Name = "s9"
+	if _, err := planner.NewPlan(t.Context(), into, []world.Database{c1, other}, planner.PlanOptions{Check: options}); err == nil || !strings.Contains(err.Error(), `has no world named "s9": both merges need the same worlds with the same names`) {
+		t.Error(err)
+	}
+	p := worldtest.MustPlan(t, into, worlds, planner.PlanOptions{Check: options})
+	if got := p.Rekey.Space("accounts.id").From; got == nil || got.Digest != from.Digest || got.File != file {
+		t.Errorf("%+v", got)
+	}
+	worldtest.MustApply(t, p, into, worlds)
+	db := worldtest.Pool(t, into)
+	defer db.Close()
+	for query, want := range map[string]string{
+		"SELECT account, title FROM characters ORDER BY guid":  fmt.Sprintf("[[1 ann of s1] [2 bob of s1] [99 gone of s1] [2 bob of s2] [%d carl of s2] [%d gone of s2]]", 2+d, 99+d),
+		"SELECT account, theme FROM settings ORDER BY account": fmt.Sprintf("[[1 ann of s1] [2 bob of s1] [%d carl of s2]]", 2+d),
+		"SELECT col, old_key, key_here FROM mergesafe_matches": "[[accounts.id 1 2]]",
+	} {
+		if got := fmt.Sprint(worldtest.ReadCell(t, db, query)); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
 		}
-		if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := change.MapFromPlan(file, "chars.id"); err == nil || !strings.Contains(err.Error(), `no space of that plan is named "chars.id" or has such a key; it has accounts.id`) {
-			t.Error(err)
-		}
-		from, err := change.MapFromPlan(file, "accounts.id")
-		if err != nil || from.Offsets["s2"] != d || from.Matched["s2"].Len() != 1 || len(from.Digest) != 64 {
-			t.Fatalf("%+v %v", from, err)
-		}
-		options := rules.Options{
-			Rekey: &rules.Rekey{Spaces: []rules.Space{{Name: "accounts.id", Map: from}, {Keys: []string{"characters.guid"}}}},
-			Rules: []rules.Declarations{{Plain: []string{"*.title", "*.theme"}, References: []rules.DeclaredReference{{At: []string{"characters.account", "settings.account"}, To: []string{"space:accounts.id"}}}}},
-		}
-		worlds, into := []world.Database{c1, c2}, e.Fresh(t, "new")
-		if p, err := planner.NewPlan(t.Context(), into, worlds, planner.PlanOptions{Check: options}); err != nil || !strings.Contains(fmt.Sprint(p.Refusals), `table "settings": key-collision: account: 1 key`) {
-			t.Fatalf("%v %v", p, err)
-		}
-		options.Tables = []rules.TablePolicy{worldtest.Themes}
-		other := c2
-		other.Name = "s9"
-		if _, err := planner.NewPlan(t.Context(), into, []world.Database{c1, other}, planner.PlanOptions{Check: options}); err == nil || !strings.Contains(err.Error(), `has no world named "s9": both merges need the same worlds with the same names`) {
-			t.Error(err)
-		}
-		p := worldtest.MustPlan(t, into, worlds, planner.PlanOptions{Check: options})
-		if got := p.Rekey.Space("accounts.id").From; got == nil || got.Digest != from.Digest || got.File != file {
-			t.Errorf("%+v", got)
-		}
-		worldtest.MustApply(t, p, into, worlds)
-		db := worldtest.Pool(t, into)
-		defer db.Close()
-		for query, want := range map[string]string{
-			"SELECT account, title FROM characters ORDER BY guid":  fmt.Sprintf("[[1 ann of s1] [2 bob of s1] [99 gone of s1] [2 bob of s2] [%d carl of s2] [%d gone of s2]]", 2+d, 99+d),
-			"SELECT account, theme FROM settings ORDER BY account": fmt.Sprintf("[[1 ann of s1] [2 bob of s1] [%d carl of s2]]", 2+d),
-			"SELECT col, old_key, key_here FROM mergesafe_matches": "[[accounts.id 1 2]]",
-		} {
-			if got := fmt.Sprint(worldtest.ReadCell(t, db, query)); got != want {
-				t.Errorf("%s: %s, want %s", query, got, want)
-			}
-		}
-		if proof := worldtest.Verified(t, p, into, worlds); proof.Verdict != verdict.Pass || proof.Keys[0].Matched != 1 {
-			t.Errorf("%s %+v %+v", proof.Verdict, proof.Keys, proof.Findings)
-		}
-		db.Close() // an undo removes no file that others have open
-		if _, err := build.Undo(t.Context(), p, into, worlds, build.UndoOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		worldtest.Dropped(t, into)
-	})
+	}
+	if proof := worldtest.Verified(t, p, into, worlds); proof.Verdict != verdict.Pass || proof.Keys[0].Matched != 1 {
+		t.Errorf("%s %+v %+v", proof.Verdict, proof.Keys, proof.Findings)
+	}
+	db.Close() // an undo removes no file that others have open
+	if _, err := build.Undo(t.Context(), p, into, worlds, build.UndoOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	worldtest.Dropped(t, into)
 }

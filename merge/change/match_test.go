@@ -142,96 +142,94 @@ func origins(t testing.TB, d world.Database, key int) string {
 // What cannot be matched is refused with the place and the way out: a name that is given twice,
 // other rows that now have one key, statements that contradict each other.
 func TestMatchRefused(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		all := worldtest.ThreeLogins(t, e)
-		worlds := worldtest.Clones(t, e, all)
-		space := func(change func(s *rules.Space)) planner.PlanOptions {
+	e := worldtest.OnSQLite(t)
+	all := worldtest.ThreeLogins(t, e)
+	worlds := worldtest.Clones(t, e, all)
+	space := func(change func(s *rules.Space)) planner.PlanOptions {
+		options := worldtest.LoginRules(worldtest.Themes)
+		change(&options.Rekey.Spaces[0])
+		return planner.PlanOptions{Check: options}
+	}
+	for _, c := range []struct {
+		name    string
+		do      []string // in s2
+		options planner.PlanOptions
+		want    string // of a refusal, or of the error
+	}{
+		{"twice in a source", []string{"INSERT INTO accounts VALUES (40, 'EVE', NULL, 0)"}, planner.PlanOptions{Check: worldtest.LoginRules(worldtest.Themes)},
+			`table "accounts": key-space: name: 1 value occurs more than once in one database, as the first world compares, so they do not identify the rows: "`},
+		{"settings of one account", []string{"INSERT INTO settings VALUES (9, 'x')"}, planner.PlanOptions{Check: worldtest.LoginRules()},
+			`table "settings": key-collision: account: 2 keys occur more than once, in 4 rows; account refers to rows of accounts.id that are matched (match), so rows of several worlds now share a key: say how they are merged, [[merge.table]] tables = ["settings"], policy = "combine"`},
+		{"bans of one account", []string{"UPDATE bans SET since = 49201 WHERE account = 5"}, planner.PlanOptions{Check: worldtest.LoginRules(worldtest.Themes)},
+			`table "bans": key-collision: (account, since): 1 key occurs more than once`},
+		{"pattern", nil, space(func(s *rules.Space) { s.Match = []string{"accounts.*"} }), `"accounts.*" is a pattern`},
+		{"other table", nil, space(func(s *rules.Space) { s.Match = []string{"characters.name"} }), "match: characters has no key of the space, whose keys are accounts.id"},
+		{"no keys", nil, space(func(s *rules.Space) { s.Name, s.Keys = "accounts", nil }), "match: the space has no keys: want also keys, with the key of accounts"},
+		{"two tables", nil, space(func(s *rules.Space) { s.Match = []string{"accounts.name", "characters.name"} }), "want columns of one table"},
+		{"the key", nil, space(func(s *rules.Space) { s.Match = []string{"accounts.id"} }), "is the key itself"},
+		{"keep", nil, space(func(s *rules.Space) { s.Keep = "<3" }), "a space has keep or match, not both"},
+		{"means nobody", nil, planner.PlanOptions{Check: func() rules.Options {
 			options := worldtest.LoginRules(worldtest.Themes)
-			change(&options.Rekey.Spaces[0])
-			return planner.PlanOptions{Check: options}
-		}
-		for _, c := range []struct {
-			name    string
-			do      []string // in s2
-			options planner.PlanOptions
-			want    string // of a refusal, or of the error
-		}{
-			{"twice in a source", []string{"INSERT INTO accounts VALUES (40, 'EVE', NULL, 0)"}, planner.PlanOptions{Check: worldtest.LoginRules(worldtest.Themes)},
-				`table "accounts": key-space: name: 1 value occurs more than once in one database, as the first world compares, so they do not identify the rows: "`},
-			{"settings of one account", []string{"INSERT INTO settings VALUES (9, 'x')"}, planner.PlanOptions{Check: worldtest.LoginRules()},
-				`table "settings": key-collision: account: 2 keys occur more than once, in 4 rows; account refers to rows of accounts.id that are matched (match), so rows of several worlds now share a key: say how they are merged, [[merge.table]] tables = ["settings"], policy = "combine"`},
-			{"bans of one account", []string{"UPDATE bans SET since = 49201 WHERE account = 5"}, planner.PlanOptions{Check: worldtest.LoginRules(worldtest.Themes)},
-				`table "bans": key-collision: (account, since): 1 key occurs more than once`},
-			{"pattern", nil, space(func(s *rules.Space) { s.Match = []string{"accounts.*"} }), `"accounts.*" is a pattern`},
-			{"other table", nil, space(func(s *rules.Space) { s.Match = []string{"characters.name"} }), "match: characters has no key of the space, whose keys are accounts.id"},
-			{"no keys", nil, space(func(s *rules.Space) { s.Name, s.Keys = "accounts", nil }), "match: the space has no keys: want also keys, with the key of accounts"},
-			{"two tables", nil, space(func(s *rules.Space) { s.Match = []string{"accounts.name", "characters.name"} }), "want columns of one table"},
-			{"the key", nil, space(func(s *rules.Space) { s.Match = []string{"accounts.id"} }), "is the key itself"},
-			{"keep", nil, space(func(s *rules.Space) { s.Keep = "<3" }), "a space has keep or match, not both"},
-			{"means nobody", nil, planner.PlanOptions{Check: func() rules.Options {
-				options := worldtest.LoginRules(worldtest.Themes)
-				options.Rules[0].References[1].None = []string{"0", "17"}
-				return options
-			}()}, `table "log": key-space: account: 5 of s2 is matched with 17, which is declared to refer to no row there`},
-			{"skipped", nil, planner.PlanOptions{Check: worldtest.LoginRules(worldtest.Themes, rules.TablePolicy{Tables: []string{"accounts"}, Policy: rules.PolicySkip})}, "stay behind"},
-			{"formula", nil, planner.PlanOptions{Check: worldtest.LoginRules(worldtest.Themes, rules.TablePolicy{Tables: []string{"accounts"}, Policy: rules.PolicyCombine, Columns: map[string]string{"name": "append 9"}})},
-				`accounts.name identifies a row, so it cannot be combined by "append 9"`},
-		} {
-			t.Run(c.name, func(t *testing.T) {
-				worldtest.RefillAll(t, all, worlds)
-				worldtest.Exec(t, worlds[1], c.do...)
-				p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), worlds, c.options)
-				got := fmt.Sprint(err)
-				if err == nil {
-					got = fmt.Sprint(p.Refusals)
-				}
-				if c.want == "" && got != "[]" || !strings.Contains(got, c.want) {
-					t.Errorf("got %s, want %s", got, c.want)
-				}
-			})
-		}
-	})
+			options.Rules[0].References[1].None = []string{"0", "17"}
+			return options
+		}()}, `table "log": key-space: account: 5 of s2 is matched with 17, which is declared to refer to no row there`},
+		{"skipped", nil, planner.PlanOptions{Check: worldtest.LoginRules(worldtest.Themes, rules.TablePolicy{Tables: []string{"accounts"}, Policy: rules.PolicySkip})}, "stay behind"},
+		{"formula", nil, planner.PlanOptions{Check: worldtest.LoginRules(worldtest.Themes, rules.TablePolicy{Tables: []string{"accounts"}, Policy: rules.PolicyCombine, Columns: map[string]string{"name": "append 9"}})},
+			`accounts.name identifies a row, so it cannot be combined by "append 9"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			worldtest.RefillAll(t, all, worlds)
+			worldtest.Exec(t, worlds[1], c.do...)
+			p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), worlds, c.options)
+			got := fmt.Sprint(err)
+			if err == nil {
+				got = fmt.Sprint(p.Refusals)
+			}
+			if c.want == "" && got != "[]" || !strings.Contains(got, c.want) {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
 }
 
 // What became another account since the plan, or the account of another, is refused by name
 // before the first write, and so is a plan that was changed.
 func TestMatchChanged(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		all := worldtest.ThreeLogins(t, e)
-		p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{Check: worldtest.LoginRules(worldtest.Themes)})
-		worlds := worldtest.Clones(t, e, all)
-		d2 := p.Rekey.Offset("accounts.id", "s2")
-		for _, c := range []struct {
-			world    int
-			do, want string
-		}{
-			{1, "UPDATE accounts SET name = 'bobby' WHERE id = 5", "key 5 with none, want with 17: plan again"},
-			{1, "UPDATE accounts SET name = 'alice' WHERE id = 17", "key 17 with 5, want with none: plan again"},
-			{0, "UPDATE accounts SET name = 'eve' WHERE id = 5", fmt.Sprintf("key 1 with 5, want with %d: plan again", 9+d2)},
-			{2, "UPDATE accounts SET name = 'BOB' WHERE id = 1", `of s3, keys 1 and 2: plan again`},
-		} {
-			worldtest.RefillAll(t, all, worlds)
-			worldtest.Exec(t, worlds[c.world], c.do)
-			unwritten := worldtest.Watched(t, into, worlds)
-			_, err := build.Apply(t.Context(), p, into, worlds, job.Options{})
-			if refused := new(record.RefusedError); !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%s: %v, want %s", c.do, err, c.want)
-			}
-			unwritten(c.do)
+	e := worldtest.OnSQLite(t)
+	all := worldtest.ThreeLogins(t, e)
+	p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{Check: worldtest.LoginRules(worldtest.Themes)})
+	worlds := worldtest.Clones(t, e, all)
+	d2 := p.Rekey.Offset("accounts.id", "s2")
+	for _, c := range []struct {
+		world    int
+		do, want string
+	}{
+		{1, "UPDATE accounts SET name = 'bobby' WHERE id = 5", "key 5 with none, want with 17: plan again"},
+		{1, "UPDATE accounts SET name = 'alice' WHERE id = 17", "key 17 with 5, want with none: plan again"},
+		{0, "UPDATE accounts SET name = 'eve' WHERE id = 5", fmt.Sprintf("key 1 with 5, want with %d: plan again", 9+d2)},
+		{2, "UPDATE accounts SET name = 'BOB' WHERE id = 1", `of s3, keys 1 and 2: plan again`},
+	} {
+		worldtest.RefillAll(t, all, worlds)
+		worldtest.Exec(t, worlds[c.world], c.do)
+		unwritten := worldtest.Watched(t, into, worlds)
+		_, err := build.Apply(t.Context(), p, into, worlds, job.Options{})
+		if refused := new(record.RefusedError); !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.do, err, c.want)
 		}
-		changed := *p
-		changed.Rekey = plan.WithoutMatches(p.Rekey)
-		if _, err := build.Apply(t.Context(), &changed, into, all, job.Options{}); err == nil || !strings.Contains(err.Error(), "was changed after it was made") {
-			t.Error(err)
-		}
-	})
+		unwritten(c.do)
+	}
+	changed := *p
+	changed.Rekey = plan.WithoutMatches(p.Rekey)
+	if _, err := build.Apply(t.Context(), &changed, into, all, job.Options{}); err == nil || !strings.Contains(err.Error(), "was changed after it was made") {
+		t.Error(err)
+	}
 }
 
 // A merge by a map that is wrong is not proved, and the proof says where: two keys changed for
 // each other, one forgotten, one too many; and so are a memory, or rows, that are not as they
 // were.
 func TestMatchNotProved(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+	worldtest.OnEachIfLong(t, func(t *testing.T, e worldtest.Engine) {
 		worlds := worldtest.ThreeLogins(t, e)
 		all := worlds
 		good, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{Check: worldtest.LoginRules(worldtest.Themes)})
@@ -332,7 +330,7 @@ func mutated(t testing.TB, p *plan.Plan, worlds []world.Database) *plan.Plan {
 // A world that was merged by names itself is merged again: every key is traced to its first
 // world. An undo of the last merge leaves what the world before knows.
 func TestMatchAgain(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+	worldtest.OnEachIfLong(t, func(t *testing.T, e worldtest.Engine) {
 		all := worldtest.ThreeLogins(t, e)
 		all[1].Name = "w2" // what is made of it is s2
 		s2, s12, last := e.Fresh(t, "s2"), e.Fresh(t, "s12"), e.Fresh(t, "new")
@@ -423,7 +421,7 @@ func TestMatchAgain(t *testing.T) {
 // an undo is, the same call leaves nothing.
 func TestMatchResumed(t *testing.T) {
 	servertest.NotShort(t)
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+	worldtest.OnEachIfLong(t, func(t *testing.T, e worldtest.Engine) {
 		all := worldtest.ThreeLogins(t, e)
 		p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{Check: worldtest.LoginRules(worldtest.Themes)})
 		small := func(h job.Hooks) job.Hooks { h.Clock, h.Batch = worldtest.FixedClock, time.Nanosecond; return h }
@@ -488,58 +486,56 @@ func TestMatchResumed(t *testing.T) {
 // A row that led nowhere would lead to the row of another world, since its account is matched:
 // that is refused.
 func TestMatchRebinds(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		all := worldtest.ThreeLogins(t, e)
-		for _, d := range all {
-			worldtest.Exec(t, d, "CREATE TABLE pets (name VARCHAR(9) NOT NULL PRIMARY KEY, theme INT NOT NULL)")
-		}
-		worldtest.Exec(t, all[2], "INSERT INTO pets VALUES ('rex', 17)") // Alice has no settings there, and has some in the target
-		options := worldtest.LoginRules(worldtest.Themes)
-		options.Rules[0].References = append(options.Rules[0].References, rules.DeclaredReference{At: []string{"pets.theme"}, To: []string{"settings.account"}})
-		p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, planner.PlanOptions{Check: options})
-		if err != nil || !strings.Contains(fmt.Sprint(p.Refusals), `table "pets": reference-rebind`) {
-			t.Errorf("%v %v", p, err)
-		}
-		worldtest.Exec(t, all[2], "UPDATE pets SET theme = 5") // dora, who is nobody else: that leads nowhere, as before
-		worldtest.PlanOf(t, e, all, planner.PlanOptions{Check: options})
-	})
+	e := worldtest.OnSQLite(t)
+	all := worldtest.ThreeLogins(t, e)
+	for _, d := range all {
+		worldtest.Exec(t, d, "CREATE TABLE pets (name VARCHAR(9) NOT NULL PRIMARY KEY, theme INT NOT NULL)")
+	}
+	worldtest.Exec(t, all[2], "INSERT INTO pets VALUES ('rex', 17)") // Alice has no settings there, and has some in the target
+	options := worldtest.LoginRules(worldtest.Themes)
+	options.Rules[0].References = append(options.Rules[0].References, rules.DeclaredReference{At: []string{"pets.theme"}, To: []string{"settings.account"}})
+	p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, planner.PlanOptions{Check: options})
+	if err != nil || !strings.Contains(fmt.Sprint(p.Refusals), `table "pets": reference-rebind`) {
+		t.Errorf("%v %v", p, err)
+	}
+	worldtest.Exec(t, all[2], "UPDATE pets SET theme = 5") // dora, who is nobody else: that leads nowhere, as before
+	worldtest.PlanOf(t, e, all, planner.PlanOptions{Check: options})
 }
 
 // With a policy of its own the accounts become one by its formulas; and keys that lie apart, to
 // which nothing is added, are matched all the same.
 func TestMatchCombined(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		all := []world.Database{
-			worldtest.LoginWorld(t, e, "s1", worldtest.Login{ID: 5, Name: "alice"}, worldtest.Login{ID: 17, Name: "bob"}),
-			worldtest.LoginWorld(t, e, "s2", worldtest.Login{ID: 1005, Name: "BOB"}, worldtest.Login{ID: 1017, Name: "carl"}, worldtest.Login{ID: 1018, Name: "Alice"}),
-		}
-		worldtest.Exec(t, all[1], "DELETE FROM clubs", "DELETE FROM log WHERE account = 778", "UPDATE characters SET account = 1777 WHERE account = 777")
-		want := worldsTogether(byName(t, all[0]), byName(t, all[1]))
-		options := worldtest.LoginRules(worldtest.Themes, rules.TablePolicy{Tables: []string{"accounts"}, Policy: rules.PolicyCombine, Columns: map[string]string{"gold": "sum", "email": "last"}})
-		options.Rekey.Spaces[0].Offsets = map[string]uint64{"s2": 0}
-		p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{Check: options})
-		if got := pairsOf(t, p, "s2"); got != "1005:17 1018:5" || p.Rekey.Offset("accounts.id", "s2") != 0 || p.Table("accounts").Combine.Matched {
-			t.Fatalf("%s %+v", got, p.Rekey.Space("accounts.id"))
-		}
-		worldtest.MustApply(t, p, into, all)
-		if diff := cmp.Diff(want, byName(t, into)); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
-		db := worldtest.Pool(t, into)
-		defer db.Close()
-		if got := fmt.Sprint(worldtest.ReadCell(t, db, "SELECT id, name, email, gold FROM accounts ORDER BY id")); got != "[[5 alice s2-1018@x 20] [17 bob s2-1005@x 10] [1017 carl s2-1017@x 10]]" {
-			t.Error(got)
-		}
-		if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Pass {
-			t.Errorf("%s %+v %+v %+v", proof.Verdict, proof.Keys, proof.Combines, proof.Findings)
-		}
-		if got := origins(t, into, 17) + "; " + origins(t, into, 1017) + "; " + origins(t, into, 1005); got != "s2 1005 true; s2 1017 false; " {
-			t.Error(got)
-		}
-		db.Close() // an undo removes no file that others have open
-		if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		worldtest.Dropped(t, into)
-	})
+	e := worldtest.OnSQLite(t)
+	all := []world.Database{
+		worldtest.LoginWorld(t, e, "s1", worldtest.Login{ID: 5, Name: "alice"}, worldtest.Login{ID: 17, Name: "bob"}),
+		worldtest.LoginWorld(t, e, "s2", worldtest.Login{ID: 1005, Name: "BOB"}, worldtest.Login{ID: 1017, Name: "carl"}, worldtest.Login{ID: 1018, Name: "Alice"}),
+	}
+	worldtest.Exec(t, all[1], "DELETE FROM clubs", "DELETE FROM log WHERE account = 778", "UPDATE characters SET account = 1777 WHERE account = 777")
+	want := worldsTogether(byName(t, all[0]), byName(t, all[1]))
+	options := worldtest.LoginRules(worldtest.Themes, rules.TablePolicy{Tables: []string{"accounts"}, Policy: rules.PolicyCombine, Columns: map[string]string{"gold": "sum", "email": "last"}})
+	options.Rekey.Spaces[0].Offsets = map[string]uint64{"s2": 0}
+	p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{Check: options})
+	if got := pairsOf(t, p, "s2"); got != "1005:17 1018:5" || p.Rekey.Offset("accounts.id", "s2") != 0 || p.Table("accounts").Combine.Matched {
+		t.Fatalf("%s %+v", got, p.Rekey.Space("accounts.id"))
+	}
+	worldtest.MustApply(t, p, into, all)
+	if diff := cmp.Diff(want, byName(t, into)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	db := worldtest.Pool(t, into)
+	defer db.Close()
+	if got := fmt.Sprint(worldtest.ReadCell(t, db, "SELECT id, name, email, gold FROM accounts ORDER BY id")); got != "[[5 alice s2-1018@x 20] [17 bob s2-1005@x 10] [1017 carl s2-1017@x 10]]" {
+		t.Error(got)
+	}
+	if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Pass {
+		t.Errorf("%s %+v %+v %+v", proof.Verdict, proof.Keys, proof.Combines, proof.Findings)
+	}
+	if got := origins(t, into, 17) + "; " + origins(t, into, 1017) + "; " + origins(t, into, 1005); got != "s2 1005 true; s2 1017 false; " {
+		t.Error(got)
+	}
+	db.Close() // an undo removes no file that others have open
+	if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	worldtest.Dropped(t, into)
 }

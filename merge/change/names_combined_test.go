@@ -43,7 +43,7 @@ func twoNames(t *testing.T, e worldtest.Engine) (all []world.Database, opts plan
 
 // Of rows that are one thing one gives the name; another row with it gets a new one, and what names any of them follows.
 func TestNamesOfCombinedRows(t *testing.T) {
-	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
+	worldtest.OnEachIfLong(t, func(t *testing.T, e worldtest.Engine) {
 		for _, c := range []struct{ formula, players, mail string }{
 			{"first", "[[1 u1 Aria] [2 u2 Bob] [3 u3 Cleo] [4 u7 Eve] [1002 u4 Aria.s2] [1004 u5 Bob.s2] [1005 u6 Dora]]",
 				"[[100 nobody] [101 Aria] [102 Bob] [103 Cleo] [104 Eve] [200 nobody] [201 Bob] [202 Aria.s2] [203 Aria] [204 Bob.s2] [205 Dora] [206 Eve]]"},
@@ -86,30 +86,29 @@ func TestNamesOfCombinedRows(t *testing.T) {
 // A table whose rows are combined has a formula for its names, and they are no part of its key. What has to be unique and
 // names a row that gets another world's name is refused: two rows might become the same.
 func TestNamesOfCombinedRowsRefused(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		all, opts := twoNames(t, e)
-		for column, formula := range map[string]string{"name": "append 20", "gold": "sum"} {
-			wrong := opts
-			wrong.Check.Tables = []rules.TablePolicy{{Tables: []string{"seen"}, Policy: rules.PolicyCombine, Columns: map[string]string{column: formula}}}
-			if _, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, wrong); err == nil || !strings.Contains(err.Error(), `its column name gets new names: want a formula for it, "first" or "last"`) &&
-				!strings.Contains(err.Error(), "would hold values that no row had before") {
-				t.Errorf("%s %s: %v", column, formula, err)
-			}
+	e := worldtest.OnSQLite(t)
+	all, opts := twoNames(t, e)
+	for column, formula := range map[string]string{"name": "append 20", "gold": "sum"} {
+		wrong := opts
+		wrong.Check.Tables = []rules.TablePolicy{{Tables: []string{"seen"}, Policy: rules.PolicyCombine, Columns: map[string]string{column: formula}}}
+		if _, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, wrong); err == nil || !strings.Contains(err.Error(), `its column name gets new names: want a formula for it, "first" or "last"`) &&
+			!strings.Contains(err.Error(), "would hold values that no row had before") {
+			t.Errorf("%s %s: %v", column, formula, err)
 		}
-		worldtest.Exec(t, all[0], "UPDATE pl SET name = '' WHERE uuid = 'u2'")
-		p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, opts)
-		if err != nil || !strings.Contains(fmt.Sprint(p.Refusals), `the row that is "Robert" in "s2" has no name in "s1"`) {
-			t.Errorf("%v, %v", p.Refusals, err)
-		}
-		worldtest.Exec(t, all[0], "UPDATE pl SET name = 'Bob' WHERE uuid = 'u2'")
-		for _, d := range all {
-			worldtest.Exec(t, d, "CREATE TABLE friends (account VARCHAR(20) NOT NULL, companion VARCHAR(20) NOT NULL, PRIMARY KEY (account, companion))")
-		}
-		worldtest.Exec(t, all[1], "INSERT INTO friends VALUES ('Robert', 'Dora')")
-		opts.Check.Rules = append(opts.Check.Rules, rules.Declarations{References: []rules.DeclaredReference{{At: []string{"friends.account", "friends.companion"}, To: []string{"pl.name"}}}})
-		p, err = planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, opts)
-		if err != nil || len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, `refers to "Robert", who is "Bob" in another world`) {
-			t.Errorf("%v, %v", p.Refusals, err)
-		}
-	})
+	}
+	worldtest.Exec(t, all[0], "UPDATE pl SET name = '' WHERE uuid = 'u2'")
+	p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, opts)
+	if err != nil || !strings.Contains(fmt.Sprint(p.Refusals), `the row that is "Robert" in "s2" has no name in "s1"`) {
+		t.Errorf("%v, %v", p.Refusals, err)
+	}
+	worldtest.Exec(t, all[0], "UPDATE pl SET name = 'Bob' WHERE uuid = 'u2'")
+	for _, d := range all {
+		worldtest.Exec(t, d, "CREATE TABLE friends (account VARCHAR(20) NOT NULL, companion VARCHAR(20) NOT NULL, PRIMARY KEY (account, companion))")
+	}
+	worldtest.Exec(t, all[1], "INSERT INTO friends VALUES ('Robert', 'Dora')")
+	opts.Check.Rules = append(opts.Check.Rules, rules.Declarations{References: []rules.DeclaredReference{{At: []string{"friends.account", "friends.companion"}, To: []string{"pl.name"}}}})
+	p, err = planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, opts)
+	if err != nil || len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, `refers to "Robert", who is "Bob" in another world`) {
+		t.Errorf("%v, %v", p.Refusals, err)
+	}
 }

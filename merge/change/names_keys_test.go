@@ -53,7 +53,7 @@ func garages(t *testing.T, e worldtest.Engine, worlds ...string) (all []world.Da
 // A name that is or is part of a key, that a foreign key refers to, or that is repeated in a UNIQUE column, gets its new
 // value like any other, and what names it follows.
 func TestNamesInKeys(t *testing.T) {
-	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
+	worldtest.OnEachIfLong(t, func(t *testing.T, e worldtest.Engine) {
 		all, opts := garages(t, e, "s1", "s2", "s3")
 		p, into := worldtest.PlanOf(t, e, all, opts)
 		worldtest.MustApply(t, p, into, all)
@@ -86,18 +86,17 @@ func TestNamesInKeys(t *testing.T) {
 
 // Rows with one key that no new name tells apart are a conflict: none of the names in it is one, or they have one name.
 func TestNamesInKeysThatStay(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		for _, c := range []struct{ rows, code, where string }{
-			{"INSERT INTO friends VALUES ('gone', 'away')", verdict.CodeKeyCollision, "friends"},
-			{"INSERT INTO profile SELECT 1000 + MIN(id), 'gone' FROM profile", verdict.CodeUniqueCollision, "profile"},
-		} {
-			all, opts := garages(t, e, "s1", "s2")
-			worldtest.Exec(t, all[0], c.rows)
-			worldtest.Exec(t, all[1], c.rows)
-			p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, opts)
-			if err != nil || len(p.Refusals) != 1 || p.Refusals[0].Code != c.code || p.Refusals[0].Table != c.where || !strings.Contains(p.Refusals[0].Reason, "1 ") {
-				t.Errorf("%s: %v, %v", c.rows, p.Refusals, err)
-			}
+	e := worldtest.OnSQLite(t)
+	for _, c := range []struct{ rows, code, where string }{
+		{"INSERT INTO friends VALUES ('gone', 'away')", verdict.CodeKeyCollision, "friends"},
+		{"INSERT INTO profile SELECT 1000 + MIN(id), 'gone' FROM profile", verdict.CodeUniqueCollision, "profile"},
+	} {
+		all, opts := garages(t, e, "s1", "s2")
+		worldtest.Exec(t, all[0], c.rows)
+		worldtest.Exec(t, all[1], c.rows)
+		p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, opts)
+		if err != nil || len(p.Refusals) != 1 || p.Refusals[0].Code != c.code || p.Refusals[0].Table != c.where || !strings.Contains(p.Refusals[0].Reason, "1 ") {
+			t.Errorf("%s: %v, %v", c.rows, p.Refusals, err)
 		}
-	})
+	}
 }

@@ -33,7 +33,7 @@ func flagged(t testing.TB, e worldtest.Engine) (all []world.Database) {
 // A row that gets a new name gets bits set and constants beside it, in the first world too. Nothing
 // else changes, and verify tells if one is another.
 func TestNamesSet(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+	worldtest.OnEachIfLong(t, func(t *testing.T, e worldtest.Engine) {
 		all := flagged(t, e)
 		p, into := worldtest.PlanOf(t, e, all, worldtest.Flagging("at_login", "| 1", "asked", "yes"))
 		var changes []string

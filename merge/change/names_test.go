@@ -141,80 +141,78 @@ func TestNames(t *testing.T) {
 // Whose name stays is for the policy to say, and where two are alike for the
 // order of the databases.
 func TestNamesKeep(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		first, two := worldtest.GameWorld(t, e, "s1", 1, 2, "same"), worldtest.GameWorld(t, e, "s2", 2, 2, "Same")
-		worldtest.Exec(t, first, "UPDATE players SET gold = 5", "UPDATE players SET level = 3 WHERE name = 'same0'")
-		worldtest.Exec(t, two, "UPDATE players SET gold = 5 WHERE name = 'Same0'", "UPDATE players SET gold = 4 WHERE name = 'Same1'", "UPDATE players SET level = 2")
-		for _, c := range []struct {
-			keep   plan.Keep
-			by     string
-			s1, s2 string
-		}{
-			{plan.KeepFirst, "", "map[]", "map[Same0:Same0.s2 Same1:Same1.s2]"},
-			{plan.KeepOlder, "gold", "map[same1:same1.s1]", "map[Same0:Same0.s2]"},
-			{plan.KeepActive, "gold", "map[]", "map[Same0:Same0.s2 Same1:Same1.s2]"},
-			{plan.KeepActive, "level", "map[same1:same1.s1]", "map[Same0:Same0.s2]"},
-		} {
-			p := worldtest.MustPlan(t, e.Fresh(t, "new"), []world.Database{first, two}, planner.PlanOptions{Names: []plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: c.keep, By: c.by}}})
-			if s1, s2 := fmt.Sprint(renamedTo(p, "s1")), fmt.Sprint(renamedTo(p, "s2")); s1 != c.s1 || s2 != c.s2 {
-				t.Errorf("%s by %s: %s, %s, want %s, %s", c.keep, c.by, s1, s2, c.s1, c.s2)
-			}
+	e := worldtest.OnSQLite(t)
+	first, two := worldtest.GameWorld(t, e, "s1", 1, 2, "same"), worldtest.GameWorld(t, e, "s2", 2, 2, "Same")
+	worldtest.Exec(t, first, "UPDATE players SET gold = 5", "UPDATE players SET level = 3 WHERE name = 'same0'")
+	worldtest.Exec(t, two, "UPDATE players SET gold = 5 WHERE name = 'Same0'", "UPDATE players SET gold = 4 WHERE name = 'Same1'", "UPDATE players SET level = 2")
+	for _, c := range []struct {
+		keep   plan.Keep
+		by     string
+		s1, s2 string
+	}{
+		{plan.KeepFirst, "", "map[]", "map[Same0:Same0.s2 Same1:Same1.s2]"},
+		{plan.KeepOlder, "gold", "map[same1:same1.s1]", "map[Same0:Same0.s2]"},
+		{plan.KeepActive, "gold", "map[]", "map[Same0:Same0.s2 Same1:Same1.s2]"},
+		{plan.KeepActive, "level", "map[same1:same1.s1]", "map[Same0:Same0.s2]"},
+	} {
+		p := worldtest.MustPlan(t, e.Fresh(t, "new"), []world.Database{first, two}, planner.PlanOptions{Names: []plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Keep: c.keep, By: c.by}}})
+		if s1, s2 := fmt.Sprint(renamedTo(p, "s1")), fmt.Sprint(renamedTo(p, "s2")); s1 != c.s1 || s2 != c.s2 {
+			t.Errorf("%s by %s: %s, %s, want %s, %s", c.keep, c.by, s1, s2, c.s1, c.s2)
 		}
+	}
 
-		// Without a policy it is a refusal, and so is a template that is too long, or of which all
-		// values are taken. Then no rename is listed: none has its new value.
-		for attempt := 1; attempt <= 50; attempt++ {
-			worldtest.Exec(t, first, fmt.Sprintf("INSERT INTO players (id, account, name, level, gold, created_at, updated_at) "+
-				"SELECT x'000000000100000100%02x', account, '%s', 1, 1, created_at, updated_at FROM players LIMIT 1", attempt,
-				strings.TrimSuffix(fmt.Sprintf("x-SAME1.%d", attempt), ".1")))
+	// Without a policy it is a refusal, and so is a template that is too long, or of which all
+	// values are taken. Then no rename is listed: none has its new value.
+	for attempt := 1; attempt <= 50; attempt++ {
+		worldtest.Exec(t, first, fmt.Sprintf("INSERT INTO players (id, account, name, level, gold, created_at, updated_at) "+
+			"SELECT x'000000000100000100%02x', account, '%s', 1, 1, created_at, updated_at FROM players LIMIT 1", attempt,
+			strings.TrimSuffix(fmt.Sprintf("x-SAME1.%d", attempt), ".1")))
+	}
+	for _, c := range []struct {
+		names []plan.NamePolicy
+		want  string
+	}{
+		{nil, verdict.CodeUniqueCollision},
+		{[]plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 3}}, "leaves no room"},
+		{[]plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Template: "x-{name}"}}, "no free value"},
+	} {
+		p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), []world.Database{first, two}, planner.PlanOptions{Names: c.names})
+		if err != nil || len(p.Refusals) == 0 || !strings.Contains(fmt.Sprint(p.Refusals), c.want) {
+			t.Errorf("%v: %v, %v", c.names, p, err)
 		}
-		for _, c := range []struct {
-			names []plan.NamePolicy
-			want  string
-		}{
-			{nil, verdict.CodeUniqueCollision},
-			{[]plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 3}}, "leaves no room"},
-			{[]plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32, Template: "x-{name}"}}, "no free value"},
-		} {
-			p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), []world.Database{first, two}, planner.PlanOptions{Names: c.names})
-			if err != nil || len(p.Refusals) == 0 || !strings.Contains(fmt.Sprint(p.Refusals), c.want) {
-				t.Errorf("%v: %v, %v", c.names, p, err)
-			}
-			if len(p.Renames) > 0 {
-				t.Errorf("%v: a refused plan lists %v", c.names, p.Renames)
-			}
+		if len(p.Renames) > 0 {
+			t.Errorf("%v: a refused plan lists %v", c.names, p.Renames)
 		}
-		for _, n := range []plan.NamePolicy{{Table: "nobody", Column: "name"}, {Table: "players", Column: "nome"}, {Table: "players", Column: "name", Keep: "best", By: "gold"},
-			{Table: "players", Column: "name", Keep: plan.KeepOlder}, {Table: "players", Column: "name", MaxLength: -1},
-			{Table: "players", Column: "name", MaxLength: 32, Template: "same"}, {Table: "players", Column: "name", MaxLength: 32, Template: "{name}.{n}"}} {
-			if _, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), []world.Database{first, two}, planner.PlanOptions{Names: []plan.NamePolicy{n}}); !errors.Is(err, rules.ErrOptions) {
-				t.Errorf("%+v: %v", n, err)
-			}
+	}
+	for _, n := range []plan.NamePolicy{{Table: "nobody", Column: "name"}, {Table: "players", Column: "nome"}, {Table: "players", Column: "name", Keep: "best", By: "gold"},
+		{Table: "players", Column: "name", Keep: plan.KeepOlder}, {Table: "players", Column: "name", MaxLength: -1},
+		{Table: "players", Column: "name", MaxLength: 32, Template: "same"}, {Table: "players", Column: "name", MaxLength: 32, Template: "{name}.{n}"}} {
+		if _, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), []world.Database{first, two}, planner.PlanOptions{Names: []plan.NamePolicy{n}}); !errors.Is(err, rules.ErrOptions) {
+			t.Errorf("%+v: %v", n, err)
 		}
-	})
+	}
 }
 
 // A column that copies names along with a key that can name no row is an error.
 func TestCopyKeyThatCannotMatch(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 4, "a"), worldtest.GameWorld(t, e, "s2", 2, 4, "a")}
-		for _, d := range all {
-			worldtest.Exec(t, d, "ALTER TABLE items ADD COLUMN owner_name VARCHAR(32)")
-		}
-		plan := func(key string) error {
-			_, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, planner.PlanOptions{
-				Names:  []plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32}},
-				Copies: []plan.NameCopy{{Table: "items", Column: "owner_name", Key: key, OfTable: "players", OfColumn: "name"}},
-			})
-			return err
-		}
-		if err := plan("owner_id"); err != nil {
-			t.Error(err)
-		}
-		if err := plan("template"); !errors.Is(err, rules.ErrOptions) || !strings.Contains(err.Error(), "can never refer to a row of players, whose key id is") {
-			t.Errorf("got %v", err)
-		}
-	})
+	e := worldtest.OnSQLite(t)
+	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 4, "a"), worldtest.GameWorld(t, e, "s2", 2, 4, "a")}
+	for _, d := range all {
+		worldtest.Exec(t, d, "ALTER TABLE items ADD COLUMN owner_name VARCHAR(32)")
+	}
+	plan := func(key string) error {
+		_, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, planner.PlanOptions{
+			Names:  []plan.NamePolicy{{Table: "players", Column: "name", MaxLength: 32}},
+			Copies: []plan.NameCopy{{Table: "items", Column: "owner_name", Key: key, OfTable: "players", OfColumn: "name"}},
+		})
+		return err
+	}
+	if err := plan("owner_id"); err != nil {
+		t.Error(err)
+	}
+	if err := plan("template"); !errors.Is(err, rules.ErrOptions) || !strings.Contains(err.Error(), "can never refer to a row of players, whose key id is") {
+		t.Errorf("got %v", err)
+	}
 }
 
 // As many names are taken twice as a world has, in a column without an index.

@@ -79,17 +79,16 @@ func unclearCheck(e worldtest.Engine) string {
 
 // What the tables of the first world would refuse refuses the plan, whatever is allowed.
 func TestPlanRefusesWhatTablesRefuse(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		all := []world.Database{e.Fresh(t, "s1"), e.Fresh(t, "s2")}
-		worldtest.Exec(t, all[0], "CREATE TABLE chars (id INTEGER PRIMARY KEY, level INT CHECK (level < 100))", "INSERT INTO chars VALUES (1, 99)")
-		worldtest.Exec(t, all[1], "CREATE TABLE chars (id INTEGER PRIMARY KEY, level INT)", "INSERT INTO chars VALUES (11, 100), (12, 7)")
-		p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, planner.PlanOptions{Check: rules.Options{Allow: []string{
-			verdict.CodeRefusedCheck, "server-conflict", "world-cloned", "world-merged", "auto-increment"}, Rules: worldtest.NamesNothing}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(p.Refusals) != 1 || p.Refusals[0].Code != verdict.CodeRefusedCheck || !strings.Contains(p.Refusals[0].Reason, "1 row would be refused by s1") {
-			t.Errorf("refused: %v", p.Refusals)
-		}
-	})
+	e := worldtest.OnSQLite(t)
+	all := []world.Database{e.Fresh(t, "s1"), e.Fresh(t, "s2")}
+	worldtest.Exec(t, all[0], "CREATE TABLE chars (id INTEGER PRIMARY KEY, level INT CHECK (level < 100))", "INSERT INTO chars VALUES (1, 99)")
+	worldtest.Exec(t, all[1], "CREATE TABLE chars (id INTEGER PRIMARY KEY, level INT)", "INSERT INTO chars VALUES (11, 100), (12, 7)")
+	p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, planner.PlanOptions{Check: rules.Options{Allow: []string{
+		verdict.CodeRefusedCheck, "server-conflict", "world-cloned", "world-merged", "auto-increment"}, Rules: worldtest.NamesNothing}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Refusals) != 1 || p.Refusals[0].Code != verdict.CodeRefusedCheck || !strings.Contains(p.Refusals[0].Reason, "1 row would be refused by s1") {
+		t.Errorf("refused: %v", p.Refusals)
+	}
 }

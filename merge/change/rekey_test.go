@@ -105,59 +105,57 @@ func TestRekey(t *testing.T) {
 // A merged database hands on what it remembers: a key that moved twice is
 // traced to its first world, and forward to where it is now.
 func TestKeysTravel(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		all := worldtest.OldGame(t, e, "s1", "s2", "s3")
-		merged := func(name string, worlds ...world.Database) world.Database {
-			p, into := worldtest.MergeOf(t, e, worlds, planner.PlanOptions{Check: worldtest.OldRules()})
-			worldtest.Opened(t, p, into, worlds)
-			return world.Database{Name: name, DSN: into.DSN}
-		}
-		n1 := merged("n1", all[1], all[2]) // 5 of s3 becomes 1005
-		n2 := merged("n2", all[0], n1)     // and that 11005, or so
-		there, err := record.Whereis(t.Context(), n2, "s3", "chars", keys.Signed(5))
-		if err != nil || len(there) != 2 || there[0].Source != "s3" || there[0].New != there[1].Old || there[1].Source != "n1" {
-			t.Fatalf("%+v, %v", there, err)
-		}
-		db := worldtest.Pool(t, n2)
-		defer db.Close()
-		if got := fmt.Sprint(worldtest.ReadCell(t, db, "SELECT name FROM chars WHERE guid = "+there[1].New.String())); got != "[[ncf]]" {
-			t.Errorf("%v is %s", there[1].New, got)
-		}
-		back, err := record.Whois(t.Context(), n2, "chars", there[1].New)
-		slices.Reverse(back)
-		if err != nil || !slices.Equal(back, there) {
-			t.Errorf("back %+v, there %+v, %v", back, there, err)
-		}
-		// 5 of s2, which kept its keys, moved once.
-		own, err := record.Whois(t.Context(), n2, "chars", keys.Signed(5+int64(there[1].New.Bits-there[1].Old.Bits)))
-		if err != nil || len(own) != 1 || own[0].Source != "n1" || own[0].Old != keys.Signed(5) {
-			t.Errorf("%+v, %v", own, err)
-		}
-	})
+	e := worldtest.OnSQLite(t)
+	all := worldtest.OldGame(t, e, "s1", "s2", "s3")
+	merged := func(name string, worlds ...world.Database) world.Database {
+		p, into := worldtest.MergeOf(t, e, worlds, planner.PlanOptions{Check: worldtest.OldRules()})
+		worldtest.Opened(t, p, into, worlds)
+		return world.Database{Name: name, DSN: into.DSN}
+	}
+	n1 := merged("n1", all[1], all[2]) // 5 of s3 becomes 1005
+	n2 := merged("n2", all[0], n1)     // and that 11005, or so
+	there, err := record.Whereis(t.Context(), n2, "s3", "chars", keys.Signed(5))
+	if err != nil || len(there) != 2 || there[0].Source != "s3" || there[0].New != there[1].Old || there[1].Source != "n1" {
+		t.Fatalf("%+v, %v", there, err)
+	}
+	db := worldtest.Pool(t, n2)
+	defer db.Close()
+	if got := fmt.Sprint(worldtest.ReadCell(t, db, "SELECT name FROM chars WHERE guid = "+there[1].New.String())); got != "[[ncf]]" {
+		t.Errorf("%v is %s", there[1].New, got)
+	}
+	back, err := record.Whois(t.Context(), n2, "chars", there[1].New)
+	slices.Reverse(back)
+	if err != nil || !slices.Equal(back, there) {
+		t.Errorf("back %+v, there %+v, %v", back, there, err)
+	}
+	// 5 of s2, which kept its keys, moved once.
+	own, err := record.Whois(t.Context(), n2, "chars", keys.Signed(5+int64(there[1].New.Bits-there[1].Old.Bits)))
+	if err != nil || len(own) != 1 || own[0].Source != "n1" || own[0].Old != keys.Signed(5) {
+		t.Errorf("%+v, %v", own, err)
+	}
 }
 
 // Worlds whose keys lie apart keep them, also what leads nowhere.
 func TestRekeyOfWorldsApart(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		all := worldtest.OldGame(t, e, "s1", "s2")
-		for table, columns := range map[string]string{"chars": "guid", "stats": "guid", "spells": "guid", "log": "guid", "items": "id owner prev", "mail": "id sender receiver"} {
-			for _, c := range strings.Fields(columns) {
-				where := c + " > 0"
-				if c == "sender" {
-					where += " AND kind = 0"
-				}
-				worldtest.Exec(t, all[1], fmt.Sprintf("UPDATE %s SET %s = %[2]s + 10000 WHERE %s", table, c, where))
+	e := worldtest.OnSQLite(t)
+	all := worldtest.OldGame(t, e, "s1", "s2")
+	for table, columns := range map[string]string{"chars": "guid", "stats": "guid", "spells": "guid", "log": "guid", "items": "id owner prev", "mail": "id sender receiver"} {
+		for _, c := range strings.Fields(columns) {
+			where := c + " > 0"
+			if c == "sender" {
+				where += " AND kind = 0"
 			}
+			worldtest.Exec(t, all[1], fmt.Sprintf("UPDATE %s SET %s = %[2]s + 10000 WHERE %s", table, c, where))
 		}
-		p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{Check: worldtest.OldRules()})
-		if p.Rekey == nil || p.Rekey.Moves() {
-			t.Fatalf("%+v", p.Rekey)
-		}
-		worldtest.MustApply(t, p, into, all)
-		if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Pass {
-			t.Errorf("%s: %v", proof.Verdict, proof.Findings)
-		}
-	})
+	}
+	p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{Check: worldtest.OldRules()})
+	if p.Rekey == nil || p.Rekey.Moves() {
+		t.Fatalf("%+v", p.Rekey)
+	}
+	worldtest.MustApply(t, p, into, all)
+	if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Pass {
+		t.Errorf("%s: %v", proof.Verdict, proof.Findings)
+	}
 }
 
 // A value that moves from below 2^63 to above is the same number to the plan, to the copy and

@@ -73,44 +73,43 @@ func TestNoneCoversKeys(t *testing.T) {
 			at:     "docks.ship", rows: 2, keys: "(w1: 1)"},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
-			worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-				all := worldtest.KeyWorlds(t, e, 2, c.also...)
-				worldtest.Exec(t, all[0], c.first...)
-				worldtest.Exec(t, all[1], c.second...)
-				options := func(allow ...string) planner.PlanOptions {
-					return worldtest.KeyOptions(func(o *rules.Options, d *rules.Declarations) {
-						d.References, o.Allow = c.refs, allow
-						if c.options != nil {
-							c.options(o, d)
-						}
-					})
-				}
-				var found []verdict.Result
-				opts := options()
-				opts.Report = func(r *verdict.Report) {
-					found = slices.DeleteFunc(slices.Clone(r.Results), func(r verdict.Result) bool { return r.Code != verdict.CodeReferenceNone })
-				}
-				p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, opts)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if c.at == "" {
-					if len(found) > 0 || slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool { return r.Code == verdict.CodeReferenceNone }) {
-						t.Errorf("%+v", found)
+			e := worldtest.OnSQLite(t)
+			all := worldtest.KeyWorlds(t, e, 2, c.also...)
+			worldtest.Exec(t, all[0], c.first...)
+			worldtest.Exec(t, all[1], c.second...)
+			options := func(allow ...string) planner.PlanOptions {
+				return worldtest.KeyOptions(func(o *rules.Options, d *rules.Declarations) {
+					d.References, o.Allow = c.refs, allow
+					if c.options != nil {
+						c.options(o, d)
 					}
-					return
+				})
+			}
+			var found []verdict.Result
+			opts := options()
+			opts.Report = func(r *verdict.Report) {
+				found = slices.DeleteFunc(slices.Clone(r.Results), func(r verdict.Result) bool { return r.Code != verdict.CodeReferenceNone })
+			}
+			p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.at == "" {
+				if len(found) > 0 || slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool { return r.Code == verdict.CodeReferenceNone }) {
+					t.Errorf("%+v", found)
 				}
-				if len(found) != 1 || found[0].Table+"."+found[0].Columns[0] != c.at || found[0].Verdict != verdict.NotVerified || found[0].Rows != c.rows ||
-					!strings.Contains(found[0].Message, c.keys) || len(found[0].Samples) == 0 {
-					t.Errorf("got %+v", found)
-				}
-				if !slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool { return r.Code == verdict.CodeReferenceNone }) {
-					t.Errorf("the plan is refused for %v", p.Refusals)
-				}
-				if p, err = planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, options(verdict.CodeReferenceNone+":"+c.at)); err != nil || slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool { return r.Code == verdict.CodeReferenceNone }) {
-					t.Errorf("allowed, and refused for %v, %v", p.Refusals, err)
-				}
-			})
+				return
+			}
+			if len(found) != 1 || found[0].Table+"."+found[0].Columns[0] != c.at || found[0].Verdict != verdict.NotVerified || found[0].Rows != c.rows ||
+				!strings.Contains(found[0].Message, c.keys) || len(found[0].Samples) == 0 {
+				t.Errorf("got %+v", found)
+			}
+			if !slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool { return r.Code == verdict.CodeReferenceNone }) {
+				t.Errorf("the plan is refused for %v", p.Refusals)
+			}
+			if p, err = planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, options(verdict.CodeReferenceNone+":"+c.at)); err != nil || slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool { return r.Code == verdict.CodeReferenceNone }) {
+				t.Errorf("allowed, and refused for %v, %v", p.Refusals, err)
+			}
 		})
 	}
 }
@@ -118,11 +117,10 @@ func TestNoneCoversKeys(t *testing.T) {
 // A code that can be allowed for single columns only is allowed when the merge is planned, and is
 // no error when it is verified.
 func TestAllowedColumnIsVerified(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		all := worldtest.KeyWorlds(t, e, 2, "CREATE TABLE bags (guid INTEGER NOT NULL, slot INTEGER NOT NULL, PRIMARY KEY (guid, slot))", "INSERT INTO bags VALUES (1, 50), (2, 51)")
-		worldtest.Rekeyed(t, e, all, worldtest.KeyOptions(func(o *rules.Options, d *rules.Declarations) {
-			d.References = append(d.References, rules.DeclaredReference{At: []string{"bags.guid"}, To: []string{"chars.guid"}})
-			o.Allow = []string{verdict.CodeKeyUndeclared + ":bags.slot"}
-		}))
-	})
+	e := worldtest.OnSQLite(t)
+	all := worldtest.KeyWorlds(t, e, 2, "CREATE TABLE bags (guid INTEGER NOT NULL, slot INTEGER NOT NULL, PRIMARY KEY (guid, slot))", "INSERT INTO bags VALUES (1, 50), (2, 51)")
+	worldtest.Rekeyed(t, e, all, worldtest.KeyOptions(func(o *rules.Options, d *rules.Declarations) {
+		d.References = append(d.References, rules.DeclaredReference{At: []string{"bags.guid"}, To: []string{"chars.guid"}})
+		o.Allow = []string{verdict.CodeKeyUndeclared + ":bags.slot"}
+	}))
 }

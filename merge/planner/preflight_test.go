@@ -23,76 +23,73 @@ import (
 // What is no longer as planned, or must not be touched, is refused before
 // anything is written.
 func TestApplyRefuses(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 4, "a"), worldtest.GameWorld(t, e, "s2", 2, 4, "b")}
-		p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{})
-		worlds := worldtest.Clones(t, e, all)
-		for _, c := range []struct {
-			name string
-			do   func(t *testing.T)
-			want string
-		}{
-			{"a server runs on the second world", func(t *testing.T) { worldtest.Serve(t, worlds[1], 2) }, "server 2 runs"},
-			{"a server runs on the first world", func(t *testing.T) { worldtest.Serve(t, worlds[0], 1) }, "server 1 runs"},
-			{"a server ran", func(t *testing.T) { worldtest.Mint(t, worlds[1], 2) }, "the mark of server 2 moved"},
-			{"another schema", func(t *testing.T) { worldtest.Exec(t, worlds[0], "ALTER TABLE items ADD COLUMN extra INTEGER") }, "the schema of its tables has changed since the plan was made"},
-			{"fenced by another merge", func(t *testing.T) {
-				db, err := store.Open(t.Context(), worlds[1].DSN)
-				if err == nil {
-					err = storetest.World(db).Fence(t.Context(), 2, worldregistry.FenceTo("other", "elsewhere", worldtest.FixedClock()))
-					db.Close()
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-			}, `its world goes to "elsewhere" by the merge "other"`},
-		} {
-			t.Run(c.name, func(t *testing.T) {
-				worldtest.RefillAll(t, all, worlds)
-				if c.name == "another schema" {
-					defer func() { worldtest.Exec(t, worlds[0], "ALTER TABLE items DROP COLUMN extra") }()
-				}
-				c.do(t)
-				unwritten := worldtest.Watched(t, into, worlds)
-				_, err := build.Apply(t.Context(), p, into, worlds, job.Options{})
-				if refused := new(record.RefusedError); !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) {
-					t.Errorf("%v, want %q", err, c.want)
-				}
-				if !strings.HasPrefix(c.name, "a server runs") { // which renews its lease
-					unwritten(c.name)
-				}
-			})
-		}
-		worldtest.RefillAll(t, all, worlds)
-		if _, err := build.Apply(t.Context(), p, into, []world.Database{worlds[1], worlds[0]}, job.Options{}); err == nil || !strings.Contains(err.Error(), `"s1"`) {
-			t.Errorf("databases in another order: %v", err)
-		}
-		// The new database has something in it: another merge, or a game.
-		other := &world.Connection{Database: worldtest.There(t, into), Writes: true}
-		err := (&record.Manifest{On: other, ID: "other"}).Create(t.Context(), record.Label{ID: "other"})
-		if other.Close(); err != nil {
-			t.Fatal(err)
-		}
-		for _, want := range []string{"it has the record of another merge or rehearsal, other", `is not empty: it has "mails"`} {
-			before := []string{worldtest.Dump(t, worlds[0]), worldtest.Dump(t, worlds[1]), worldtest.Dump(t, into)}
+	e := worldtest.OnSQLite(t)
+	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 4, "a"), worldtest.GameWorld(t, e, "s2", 2, 4, "b")}
+	p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{})
+	worlds := worldtest.Clones(t, e, all)
+	for _, c := range []struct {
+		name string
+		do   func(t *testing.T)
+		want string
+	}{
+		{"a server runs on the second world", func(t *testing.T) { worldtest.Serve(t, worlds[1], 2) }, "server 2 runs"},
+		{"a server runs on the first world", func(t *testing.T) { worldtest.Serve(t, worlds[0], 1) }, "server 1 runs"},
+		{"a server ran", func(t *testing.T) { worldtest.Mint(t, worlds[1], 2) }, "the mark of server 2 moved"},
+		{"another schema", func(t *testing.T) { worldtest.Exec(t, worlds[0], "ALTER TABLE items ADD COLUMN extra INTEGER") }, "the schema of its tables has changed since the plan was made"},
+		{"fenced by another merge", func(t *testing.T) {
+			db, err := store.Open(t.Context(), worlds[1].DSN)
+			if err == nil {
+				err = storetest.World(db).Fence(t.Context(), 2, worldregistry.FenceTo("other", "elsewhere", worldtest.FixedClock()))
+				db.Close()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}, `its world goes to "elsewhere" by the merge "other"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			worldtest.RefillAll(t, all, worlds)
+			if c.name == "another schema" {
+				defer func() { worldtest.Exec(t, worlds[0], "ALTER TABLE items DROP COLUMN extra") }()
+			}
+			c.do(t)
+			unwritten := worldtest.Watched(t, into, worlds)
 			_, err := build.Apply(t.Context(), p, into, worlds, job.Options{})
-			if refused := new(record.RefusedError); !errors.As(err, &refused) || !strings.Contains(err.Error(), want) {
-				t.Errorf("%v, want %q", err, want)
+			if refused := new(record.RefusedError); !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
 			}
-			if diff := cmp.Diff(before, []string{worldtest.Dump(t, worlds[0]), worldtest.Dump(t, worlds[1]), worldtest.Dump(t, into)}); diff != "" {
-				t.Errorf("something was changed:\n%s", diff)
+			if !strings.HasPrefix(c.name, "a server runs") { // which renews its lease
+				unwritten(c.name)
 			}
-			worldtest.Recordless(t, into)
-			worldtest.Exec(t, into, "CREATE TABLE IF NOT EXISTS mails (id INTEGER PRIMARY KEY)")
+		})
+	}
+	worldtest.RefillAll(t, all, worlds)
+	if _, err := build.Apply(t.Context(), p, into, []world.Database{worlds[1], worlds[0]}, job.Options{}); err == nil || !strings.Contains(err.Error(), `"s1"`) {
+		t.Errorf("databases in another order: %v", err)
+	}
+	// The new database has something in it: another merge, or a game.
+	other := &world.Connection{Database: worldtest.There(t, into), Writes: true}
+	err := (&record.Manifest{On: other, ID: "other"}).Create(t.Context(), record.Label{ID: "other"})
+	if other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"it has the record of another merge or rehearsal, other", `is not empty: it has "mails"`} {
+		before := []string{worldtest.Dump(t, worlds[0]), worldtest.Dump(t, worlds[1]), worldtest.Dump(t, into)}
+		_, err := build.Apply(t.Context(), p, into, worlds, job.Options{})
+		if refused := new(record.RefusedError); !errors.As(err, &refused) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
 		}
-	})
+		if diff := cmp.Diff(before, []string{worldtest.Dump(t, worlds[0]), worldtest.Dump(t, worlds[1]), worldtest.Dump(t, into)}); diff != "" {
+			t.Errorf("something was changed:\n%s", diff)
+		}
+		worldtest.Recordless(t, into)
+		worldtest.Exec(t, into, "CREATE TABLE IF NOT EXISTS mails (id INTEGER PRIMARY KEY)")
+	}
 }
 
 // An account that lacks the right to write a fence is told so before anything is written. What it lacks on the new
 // database is in TestIntoNamesTheRightsThatAreMissing.
-func TestApplyRights(t *testing.T) { servertest.OnMySQLToo(t, testApplyRights) }
-
-func testApplyRights(t *testing.T) {
+func TestApplyRights(t *testing.T) {
 	e := worldtest.Engines()[1]
 	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 4, "a"), worldtest.GameWorld(t, e, "s2", 2, 4, "b")}
 	with := func(d world.Database, rights string) world.Database {
@@ -128,9 +125,7 @@ func testApplyRights(t *testing.T) {
 }
 
 // The right to raise a counter of the first world is missed before the new database is dropped, not after.
-func TestUndoRightsOfCounters(t *testing.T) { servertest.OnMySQLToo(t, testUndoRightsOfCounters) }
-
-func testUndoRightsOfCounters(t *testing.T) {
+func TestUndoRightsOfCounters(t *testing.T) {
 	e := worldtest.Engines()[1]
 	all := []world.Database{e.Fresh(t, "s1"), e.Fresh(t, "s2")}
 	for i, d := range all {

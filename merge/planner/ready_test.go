@@ -19,93 +19,91 @@ import (
 
 // Ready says what Apply would say, and writes nothing.
 func TestReady(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		worlds := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 4, "a"), worldtest.GameWorld(t, e, "s2", 2, 4, "b")}
-		p, into := worldtest.PlanOf(t, e, worlds, planner.PlanOptions{})
-		unwritten := worldtest.Watched(t, into, worlds)
-		refusals, err := build.Fresh(t.Context(), p, into, worlds, job.Options{})
-		if err != nil || len(refusals) > 0 {
-			t.Fatalf("got %v, %v", refusals, err)
+	e := worldtest.OnSQLite(t)
+	worlds := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 4, "a"), worldtest.GameWorld(t, e, "s2", 2, 4, "b")}
+	p, into := worldtest.PlanOf(t, e, worlds, planner.PlanOptions{})
+	unwritten := worldtest.Watched(t, into, worlds)
+	refusals, err := build.Fresh(t.Context(), p, into, worlds, job.Options{})
+	if err != nil || len(refusals) > 0 {
+		t.Fatalf("got %v, %v", refusals, err)
+	}
+	refusals, err = build.Ready(t.Context(), p, into, worlds, job.Options{})
+	if err != nil || len(refusals) > 0 {
+		t.Fatalf("got %v, %v", refusals, err)
+	}
+	unwritten("ready")
+	worldtest.Exec(t, worlds[1], "DELETE FROM items")
+	worldtest.Serve(t, worlds[0], 1)
+	fresh, err := build.Fresh(t.Context(), p, into, worlds, job.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refusals, err = build.Ready(t.Context(), p, into, worlds, job.Options{})
+	if err != nil || len(refusals) < 2 || !cmp.Equal(refusals, fresh) {
+		t.Fatalf("got %v, %v, %v", refusals, fresh, err)
+	}
+	all := (&record.RefusedError{Refusals: refusals}).Error()
+	for _, want := range []string{"server 1 runs", "stop it first", `database "s2": table "items": it has 0 rows, but had 12 when the plan was made: plan again`} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q is not in %s", want, all)
 		}
-		refusals, err = build.Ready(t.Context(), p, into, worlds, job.Options{})
-		if err != nil || len(refusals) > 0 {
-			t.Fatalf("got %v, %v", refusals, err)
-		}
-		unwritten("ready")
-		worldtest.Exec(t, worlds[1], "DELETE FROM items")
-		worldtest.Serve(t, worlds[0], 1)
-		fresh, err := build.Fresh(t.Context(), p, into, worlds, job.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		refusals, err = build.Ready(t.Context(), p, into, worlds, job.Options{})
-		if err != nil || len(refusals) < 2 || !cmp.Equal(refusals, fresh) {
-			t.Fatalf("got %v, %v, %v", refusals, fresh, err)
-		}
-		all := (&record.RefusedError{Refusals: refusals}).Error()
-		for _, want := range []string{"server 1 runs", "stop it first", `database "s2": table "items": it has 0 rows, but had 12 when the plan was made: plan again`} {
-			if !strings.Contains(all, want) {
-				t.Errorf("%q is not in %s", want, all)
-			}
-		}
-	})
+	}
 }
 
 // Once the databases of a merge are fenced, none of their servers starts; Apply finds its own
 // fences, and Undo and Unfence lift them.
 func TestFence(t *testing.T) {
-	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
-		worlds := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 4, "a"), worldtest.GameWorld(t, e, "s2", 2, 4, "b")}
-		free := func(want bool) {
-			t.Helper()
-			worldtest.Startable(t, worlds[0], 1, want)
-			worldtest.Startable(t, worlds[1], 2, want)
+	e := worldtest.OnSQLite(t)
+	worlds := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 4, "a"), worldtest.GameWorld(t, e, "s2", 2, 4, "b")}
+	free := func(want bool) {
+		t.Helper()
+		worldtest.Startable(t, worlds[0], 1, want)
+		worldtest.Startable(t, worlds[1], 2, want)
+	}
+	p, into := worldtest.PlanOf(t, e, worlds, planner.PlanOptions{})
+	fence := func() {
+		t.Helper()
+		if err := build.Fence(t.Context(), p, into, worlds, job.Options{}); err != nil {
+			t.Fatal(err)
 		}
-		p, into := worldtest.PlanOf(t, e, worlds, planner.PlanOptions{})
-		fence := func() {
-			t.Helper()
-			if err := build.Fence(t.Context(), p, into, worlds, job.Options{}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		fence()
-		free(false)
-		fence() // again, as after a kill
-		now := worldtest.RegistryIn(t, worlds[1])
-		if got := record.InUse("s2", now, "m9"); len(got) != 1 || !strings.Contains(got[0].Reason, ": leave it out, or undo that merge first") {
-			t.Errorf("to another merge it is %v", got)
-		}
-		lifted, err := build.Unfence(t.Context(), p, into, worlds, job.Options{})
-		if want := []job.Lifted{{Database: "s1", Server: "1"}, {Database: "s2", Server: "2"}}; err != nil || !cmp.Equal(lifted, want) {
-			t.Fatalf("got %v, %v", lifted, err)
-		}
-		free(true) // which moves the marks
+	}
+	fence()
+	free(false)
+	fence() // again, as after a kill
+	now := worldtest.RegistryIn(t, worlds[1])
+	if got := record.InUse("s2", now, "m9"); len(got) != 1 || !strings.Contains(got[0].Reason, ": leave it out, or undo that merge first") {
+		t.Errorf("to another merge it is %v", got)
+	}
+	lifted, err := build.Unfence(t.Context(), p, into, worlds, job.Options{})
+	if want := []job.Lifted{{Database: "s1", Server: "1"}, {Database: "s2", Server: "2"}}; err != nil || !cmp.Equal(lifted, want) {
+		t.Fatalf("got %v, %v", lifted, err)
+	}
+	free(true) // which moves the marks
 
-		p = worldtest.MustPlan(t, into, worlds, planner.PlanOptions{})
-		fence()
-		if refusals, err := build.Ready(t.Context(), p, into, worlds, job.Options{}); err != nil || len(refusals) > 0 {
-			t.Fatalf("its own fences block it: %v, %v", refusals, err)
-		}
-		worldtest.MustApply(t, p, into, worlds)
-		worldtest.Startable(t, worlds[1], 2, false)
-		if proof := worldtest.Verified(t, p, into, worlds); proof.Verdict != verdict.Pass {
-			t.Errorf("%+v", proof)
-		}
-		refused := new(record.RefusedError)
-		if _, err := build.Unfence(t.Context(), p, into, worlds, job.Options{}); !errors.As(err, &refused) {
-			t.Errorf("lifting the fences of a merge that is completed: %v", err)
-		}
-		worldtest.Opened(t, p, into, worlds)
-		worldtest.Recordless(t, into)
-		_, err = build.Unfence(t.Context(), p, into, worlds, job.Options{})
-		worldtest.RefusedBecause(t, "lifting the fences", "there is no record of it", err)
-		worldtest.Startable(t, worlds[1], 2, false)
-	})
+	p = worldtest.MustPlan(t, into, worlds, planner.PlanOptions{})
+	fence()
+	if refusals, err := build.Ready(t.Context(), p, into, worlds, job.Options{}); err != nil || len(refusals) > 0 {
+		t.Fatalf("its own fences block it: %v, %v", refusals, err)
+	}
+	worldtest.MustApply(t, p, into, worlds)
+	worldtest.Startable(t, worlds[1], 2, false)
+	if proof := worldtest.Verified(t, p, into, worlds); proof.Verdict != verdict.Pass {
+		t.Errorf("%+v", proof)
+	}
+	refused := new(record.RefusedError)
+	if _, err := build.Unfence(t.Context(), p, into, worlds, job.Options{}); !errors.As(err, &refused) {
+		t.Errorf("lifting the fences of a merge that is completed: %v", err)
+	}
+	worldtest.Opened(t, p, into, worlds)
+	worldtest.Recordless(t, into)
+	_, err = build.Unfence(t.Context(), p, into, worlds, job.Options{})
+	worldtest.RefusedBecause(t, "lifting the fences", "there is no record of it", err)
+	worldtest.Startable(t, worlds[1], 2, false)
 }
 
 // A kill at any point of fencing leaves what Apply and Undo accept.
 func TestFenceInterrupted(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+	worldtest.OnEachIfLong(t, func(t *testing.T, e worldtest.Engine) {
 		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 2, "a"), worldtest.GameWorld(t, e, "s2", 2, 2, "b"), worldtest.GameWorld(t, e, "s3", 3, 2, "c")}
 		p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{})
 		worlds := worldtest.Clones(t, e, all)

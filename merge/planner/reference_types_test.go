@@ -19,7 +19,7 @@ import (
 // types, or NOT VERIFIED for them; the databases never compare each row with each key, which would
 // take hours: they are asked for no such join.
 func TestReferenceTypes(t *testing.T) {
-	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
 		kinds := [][2]string{ // a type, and what its values are
 			{"INTEGER", "number"}, {"BIGINT", "number"}, {"DECIMAL(12,0)", "number"}, {"VARCHAR(20)", "text"}, {"CHAR(20)", "text"},
 			{"BINARY(10)", "bytes"}, {"VARBINARY(20)", "bytes"}, {"DATE", "time"}, {"DATETIME", "time"},

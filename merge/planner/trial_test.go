@@ -123,12 +123,17 @@ func TestNewValuesAreTried(t *testing.T) {
 				continue
 			}
 			t.Run(strings.ReplaceAll(name+"/"+tt.what, " ", "_"), func(t *testing.T) {
-				on := worldtest.OnEach
-				if *worldtest.Long || name == "set" || name == "combined" { // rows are tried in one way, however they change
+				on := worldtest.OnEachIfLong // rows are tried in one way, however they change
+				if name == "set" {
 					on = worldtest.OnEvery
+				} else if tt.of != "" {
+					on = worldtest.OnEach
 				}
 				on(t, func(t *testing.T, e worldtest.Engine) {
-					on := t.Name()[strings.LastIndex(t.Name(), "/")+1:]
+					on := e.Name
+					if strings.HasSuffix(t.Name(), servertest.MySQL) {
+						on = servertest.MySQL
+					}
 					if on == servertest.MariaDB && strings.HasSuffix(tt.further, "NOT NULL") {
 						t.Skip("it has no generated columns that are NOT NULL")
 					}

@@ -74,77 +74,74 @@ func TestOneDatabaseUnderTwoNames(t *testing.T) {
 
 // A copy of a world is merged only if the operator says that people play in both.
 func TestCopiesAreNotVerified(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		s1, copied := worldtest.CountedWorld(t, e, "s1", 3), worldtest.CountedWorld(t, e, "s2", 3)
-		into, worlds, opts := e.Fresh(t, "new"), []world.Database{s1, copied}, worldtest.CountedRules()
-		const want = "world-copied: not verified: a world seems to be a copy of another one: s2: it seems to be a copy of s1: both have 60 compared keys in table pl, of which 60 have equal rows"
-		if got := worldtest.RefusalsOf(t, into, worlds, opts); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-		opts.Check.Allow = []string{verdict.CodeWorldCopied}
-		if got := worldtest.RefusalsOf(t, into, worlds, opts); got != "" {
-			t.Errorf("allowed, and refused: %s", got)
-		}
-		worldtest.Exec(t, copied, "UPDATE pl SET gold = 7000 + id WHERE id <= 30") // people play
-		if got := worldtest.RefusalsOf(t, into, worlds, worldtest.CountedRules()); got != "" {
-			t.Errorf("with half of the rows: %s", got)
-		}
-	})
+	e := worldtest.OnSQLite(t)
+	s1, copied := worldtest.CountedWorld(t, e, "s1", 3), worldtest.CountedWorld(t, e, "s2", 3)
+	into, worlds, opts := e.Fresh(t, "new"), []world.Database{s1, copied}, worldtest.CountedRules()
+	const want = "world-copied: not verified: a world seems to be a copy of another one: s2: it seems to be a copy of s1: both have 60 compared keys in table pl, of which 60 have equal rows"
+	if got := worldtest.RefusalsOf(t, into, worlds, opts); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	opts.Check.Allow = []string{verdict.CodeWorldCopied}
+	if got := worldtest.RefusalsOf(t, into, worlds, opts); got != "" {
+		t.Errorf("allowed, and refused: %s", got)
+	}
+	worldtest.Exec(t, copied, "UPDATE pl SET gold = 7000 + id WHERE id <= 30") // people play
+	if got := worldtest.RefusalsOf(t, into, worlds, worldtest.CountedRules()); got != "" {
+		t.Errorf("with half of the rows: %s", got)
+	}
 }
 
 // A world with a registry is known by it, whatever its name leads to now.
 func TestAnotherWorldIsGiven(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		s1, s2 := worldtest.GameWorld(t, e, "s1", 1, 4, "one"), worldtest.GameWorld(t, e, "s2", 2, 3, "two")
-		p, into := worldtest.PlanOf(t, e, []world.Database{s1, s2}, planner.PlanOptions{})
-		worldtest.MakeAll(t, p, into, []world.Database{s1, s2})
-		other := worldtest.GameWorld(t, e, "s2", 2, 3, "two")
-		_, err := prove.Verify(t.Context(), p, into, []world.Database{s1, other}, job.Options{})
-		worldtest.RefusedBecause(t, "verify", `database "s2": it is not the planned world: its registry does not list server 2 of world `+p.Worlds[1].Servers[0].World, err)
-	})
+	e := worldtest.OnSQLite(t)
+	s1, s2 := worldtest.GameWorld(t, e, "s1", 1, 4, "one"), worldtest.GameWorld(t, e, "s2", 2, 3, "two")
+	p, into := worldtest.PlanOf(t, e, []world.Database{s1, s2}, planner.PlanOptions{})
+	worldtest.MakeAll(t, p, into, []world.Database{s1, s2})
+	other := worldtest.GameWorld(t, e, "s2", 2, 3, "two")
+	_, err := prove.Verify(t.Context(), p, into, []world.Database{s1, other}, job.Options{})
+	worldtest.RefusedBecause(t, "verify", `database "s2": it is not the planned world: its registry does not list server 2 of world `+p.Worlds[1].Servers[0].World, err)
 }
 
 // A database with the record of another merge, in whatever state, is not empty and not ours: also if the name of the new
 // database leads there.
 func TestRecordOfAnotherMerge(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		var all []world.Database
-		for i := range 4 {
-			all = append(all, worldtest.GameWorld(t, e, fmt.Sprint("s", i+1), gameid.ServerID(i+1), 2, fmt.Sprint("hero", i)))
+	e := worldtest.OnSQLite(t)
+	var all []world.Database
+	for i := range 4 {
+		all = append(all, worldtest.GameWorld(t, e, fmt.Sprint("s", i+1), gameid.ServerID(i+1), 2, fmt.Sprint("hero", i)))
+	}
+	theirs, in := worldtest.PlanOf(t, e, all[:2], planner.PlanOptions{})
+	ours, _ := worldtest.PlanOf(t, e, all[2:], planner.PlanOptions{})
+	refused := func(state string) {
+		t.Helper()
+		before := worldtest.Dump(t, in)
+		_, err := build.Apply(t.Context(), ours, in, all[2:], job.Options{})
+		if _, is := errors.AsType[*record.RefusedError](err); !is {
+			t.Errorf("%s: apply: %v", state, err)
 		}
-		theirs, in := worldtest.PlanOf(t, e, all[:2], planner.PlanOptions{})
-		ours, _ := worldtest.PlanOf(t, e, all[2:], planner.PlanOptions{})
-		refused := func(state string) {
-			t.Helper()
-			before := worldtest.Dump(t, in)
-			_, err := build.Apply(t.Context(), ours, in, all[2:], job.Options{})
-			if _, is := errors.AsType[*record.RefusedError](err); !is {
-				t.Errorf("%s: apply: %v", state, err)
+		_, err = build.Open(t.Context(), ours, in, all[2:], build.Options{})
+		worldtest.RefusedBecause(t, state+": open", "it was not made", err)
+		if now := worldtest.Dump(t, in); now != before {
+			t.Errorf("%s: it was changed", state)
+		}
+	}
+	killed := errors.New("killed")
+	at := func(point string) job.Hooks {
+		return job.Hooks{Clock: worldtest.FixedClock, Fail: func(at string) error {
+			if at == point {
+				return killed
 			}
-			_, err = build.Open(t.Context(), ours, in, all[2:], build.Options{})
-			worldtest.RefusedBecause(t, state+": open", "it was not made", err)
-			if now := worldtest.Dump(t, in); now != before {
-				t.Errorf("%s: it was changed", state)
-			}
+			return nil
+		}}
+	}
+	for _, point := range []string{"before fence", "after fence"} {
+		if _, err := build.ApplyWith(t.Context(), theirs, in, all[:2], job.Options{}, at(point)); !errors.Is(err, killed) {
+			t.Fatal(err)
 		}
-		killed := errors.New("killed")
-		at := func(point string) job.Hooks {
-			return job.Hooks{Clock: worldtest.FixedClock, Fail: func(at string) error {
-				if at == point {
-					return killed
-				}
-				return nil
-			}}
-		}
-		for _, point := range []string{"before fence", "after fence"} {
-			if _, err := build.ApplyWith(t.Context(), theirs, in, all[:2], job.Options{}, at(point)); !errors.Is(err, killed) {
-				t.Fatal(err)
-			}
-			refused(point)
-		}
-		worldtest.MakeAll(t, theirs, in, all[:2])
-		refused("made")
-		worldtest.Opened(t, theirs, in, all[:2])
-		refused("open")
-	})
+		refused(point)
+	}
+	worldtest.MakeAll(t, theirs, in, all[:2])
+	refused("made")
+	worldtest.Opened(t, theirs, in, all[:2])
+	refused("open")
 }

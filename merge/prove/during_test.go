@@ -117,9 +117,9 @@ func TestTwoProcesses(t *testing.T) {
 				must(err)
 			}
 		}
-		step, back := 1, 1 // an undo has few points
+		step, back := servertest.Scale(4, 1), servertest.Scale(2, 1) // an undo has few points
 		if e.Name != "sqlite" {
-			step, back = servertest.Scale(12, 1), servertest.Scale(3, 1) // a server takes half a second for each
+			step, back = servertest.Scale(24, 1), servertest.Scale(4, 1) // a server takes half a second for each
 		}
 		before := now()
 		must(apply(nil))

@@ -41,7 +41,7 @@ type command struct {
 // it ends with an error that says so.
 func TestEveryReadFailsOnce(t *testing.T) {
 	servertest.NotShort(t)
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+	worldtest.OnEachIfLong(t, func(t *testing.T, e worldtest.Engine) {
 		all := allWorlds(t, e)
 		p, into := worldtest.PlanOf(t, e, all, allOptions())
 		p.Made = worldtest.FixedClock()

@@ -70,64 +70,61 @@ func TestVerify(t *testing.T) {
 
 // A verify that is interrupted gives no verdict, but the tables that it read, in the worlds and in the new database.
 func TestVerifyResult(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		p, into, worlds := merged(t, e, planner.PlanOptions{})
-		worldtest.Exec(t, into, "UPDATE guilds SET name = UPPER(name)")
-		ctx, cancel := context.WithCancel(t.Context())
-		proof, err := prove.Verify(ctx, p, into, worlds, job.Options{Parallel: 1, Progress: func(now job.Progress) {
-			if now.Step == record.StepResult && now.Table == "items" { // after those of guilds
-				cancel()
-			}
-		}})
-		if !errors.Is(err, record.ErrStopped) || proof == nil || proof.Verdict != "" || len(proof.Tables) < 2 || len(proof.Tables) == len(p.Tables) {
-			t.Fatalf("%+v, %v", proof, err)
+	e := worldtest.OnSQLite(t)
+	p, into, worlds := merged(t, e, planner.PlanOptions{})
+	worldtest.Exec(t, into, "UPDATE guilds SET name = UPPER(name)")
+	ctx, cancel := context.WithCancel(t.Context())
+	proof, err := prove.Verify(ctx, p, into, worlds, job.Options{Parallel: 1, Progress: func(now job.Progress) {
+		if now.Step == record.StepResult && now.Table == "items" { // after those of guilds
+			cancel()
 		}
-		for _, table := range proof.Tables {
-			if want := (table.Table == "guilds"); want != (table.Verdict == verdict.Fail) || table.Rows != table.Want {
-				t.Errorf("%+v", table)
-			}
+	}})
+	if !errors.Is(err, record.ErrStopped) || proof == nil || proof.Verdict != "" || len(proof.Tables) < 2 || len(proof.Tables) == len(p.Tables) {
+		t.Fatalf("%+v, %v", proof, err)
+	}
+	for _, table := range proof.Tables {
+		if want := (table.Table == "guilds"); want != (table.Verdict == verdict.Fail) || table.Rows != table.Want {
+			t.Errorf("%+v", table)
 		}
-	})
+	}
 }
 
 // A source that was written to after it was copied is named.
 func TestVerifyLateWrite(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		p, into, worlds := merged(t, e, planner.PlanOptions{})
-		worldtest.Exec(t, worlds[1], "UPDATE items SET count = count + 1 WHERE template = 2")
-		proof, err := prove.Verify(t.Context(), p, into, worlds, job.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if table := proof.Tables[index(p, "items")]; proof.Verdict != verdict.Fail || fmt.Sprint(table.Worlds) != "[s2]" || table.Changed != 240 || table.Others {
-			t.Errorf("%+v", table)
-		}
-	})
+	e := worldtest.OnSQLite(t)
+	p, into, worlds := merged(t, e, planner.PlanOptions{})
+	worldtest.Exec(t, worlds[1], "UPDATE items SET count = count + 1 WHERE template = 2")
+	proof, err := prove.Verify(t.Context(), p, into, worlds, job.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if table := proof.Tables[index(p, "items")]; proof.Verdict != verdict.Fail || fmt.Sprint(table.Worlds) != "[s2]" || table.Changed != 240 || table.Others {
+		t.Errorf("%+v", table)
+	}
 }
 
 // The check of the result is about the target alone, and says what the findings
 // say.
 func TestVerifyCheck(t *testing.T) {
-	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		p, into, worlds := merged(t, e, planner.PlanOptions{Check: rules.Options{Tables: []rules.TablePolicy{{Tables: []string{"guild*"}, Policy: rules.PolicySkip}}}})
-		check := worldtest.Verified(t, p, into, worlds).Check
-		if check.Verdict != verdict.Pass || len(check.Worlds) != 1 || check.Worlds[0].Name != into.Name || len(check.Results) == 0 {
-			t.Fatalf("%s of %d sources, %d results", check.Verdict, len(check.Worlds), len(check.Results))
+	e := worldtest.OnSQLite(t)
+	p, into, worlds := merged(t, e, planner.PlanOptions{Check: rules.Options{Tables: []rules.TablePolicy{{Tables: []string{"guild*"}, Policy: rules.PolicySkip}}}})
+	check := worldtest.Verified(t, p, into, worlds).Check
+	if check.Verdict != verdict.Pass || len(check.Worlds) != 1 || check.Worlds[0].Name != into.Name || len(check.Results) == 0 {
+		t.Fatalf("%s of %d sources, %d results", check.Verdict, len(check.Worlds), len(check.Results))
+	}
+	worldtest.Exec(t, into, "UPDATE gameid_servers SET reserved_ms = 0")
+	proof := worldtest.Verified(t, p, into, worlds)
+	if proof.Verdict != verdict.Fail || proof.Check.Verdict != verdict.Fail || len(proof.Findings) == 0 || proof.Tables[0].Verdict != verdict.Pass {
+		t.Fatalf("%+v", proof)
+	}
+	for _, r := range proof.Check.Results {
+		if index(p, r.Table) < 0 && r.Table != "" && r.Verdict != verdict.Pass {
+			t.Errorf("of table %q, which was left out: %+v", r.Table, r)
 		}
-		worldtest.Exec(t, into, "UPDATE gameid_servers SET reserved_ms = 0")
-		proof := worldtest.Verified(t, p, into, worlds)
-		if proof.Verdict != verdict.Fail || proof.Check.Verdict != verdict.Fail || len(proof.Findings) == 0 || proof.Tables[0].Verdict != verdict.Pass {
-			t.Fatalf("%+v", proof)
+		if (r.Verdict == verdict.Fail) != (len(r.Samples) > 0) {
+			t.Errorf("%s of %s: %d samples", r.Verdict, r.Code, len(r.Samples))
 		}
-		for _, r := range proof.Check.Results {
-			if index(p, r.Table) < 0 && r.Table != "" && r.Verdict != verdict.Pass {
-				t.Errorf("of table %q, which was left out: %+v", r.Table, r)
-			}
-			if (r.Verdict == verdict.Fail) != (len(r.Samples) > 0) {
-				t.Errorf("%s of %s: %d samples", r.Verdict, r.Code, len(r.Samples))
-			}
-		}
-	})
+	}
 }
 
 func index(p *plan.Plan, table string) int {

@@ -36,7 +36,7 @@ func TestCheckAgreesWithMemory(t *testing.T) {
 					"CREATE TABLE scores (n BIGINT NOT NULL, name "+nameType(e)+" NOT NULL, PRIMARY KEY (name, n))")
 			}
 			found := make(map[string]int64)
-			for seed := range servertest.Scale(map[bool]int{true: 40, false: 12}[e.name == "sqlite"], 40) {
+			for seed := range servertest.Scale(map[bool]int{true: 16, false: 6}[e.name == "sqlite"], 40) {
 				for _, r := range agree(t, worlds, seed).Results {
 					found[r.Code] += r.Count
 				}

@@ -15,10 +15,6 @@ import (
 
 // By default, a server sorts by the first 1024 bytes only, if it does not read the rows in the order of an index.
 func TestLongKeyBesideClusteredOne(t *testing.T) {
-	servertest.OnMySQLToo(t, testLongKeyBesideClusteredOne)
-}
-
-func testLongKeyBesideClusteredOne(t *testing.T) {
 	e := worldtest.Engines()[1]
 	of := keyType{values: valuesOf(300, func(i int) string { return fmt.Sprintf("CONCAT(REPEAT('x', 1500), %d)", i) })}
 	const create = "CREATE TABLE t (v INT, id INT NOT NULL, a INT NOT NULL, x VARBINARY(1600) NOT NULL, " +
@@ -29,9 +25,7 @@ func testLongKeyBesideClusteredOne(t *testing.T) {
 }
 
 // What is not in the list of an ENUM is kept with the number 0, and reads like its empty member.
-func TestEnumWithoutMemberInKey(t *testing.T) { servertest.OnMySQLToo(t, testEnumWithoutMemberInKey) }
-
-func testEnumWithoutMemberInKey(t *testing.T) {
+func TestEnumWithoutMemberInKey(t *testing.T) {
 	e := worldtest.Engines()[1]
 	for wrong := range 2 {
 		all := []world.Database{e.Fresh(t, "s1"), e.Fresh(t, "s2")}
@@ -108,7 +102,7 @@ func TestKeyTypesShared(t *testing.T) {
 	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
 		types := sqliteKeyTypes()
 		if e.Name != "sqlite" {
-			types = mysqlKeyTypes(worldtest.Number(t, e.Fresh(t, "server"), "SELECT VERSION() LIKE '%MariaDB%'") == 1)
+			types, _ = mysqlKeyTypes(servertest.OnMariaDB(t))
 		}
 		var some []typedTable
 		for i, of := range types {

@@ -21,10 +21,10 @@ import (
 	"mergesafe/merge/worldtest"
 )
 
-// privateMySQL is a MySQL with options of its own.
-func privateMySQL(t *testing.T, args ...string) worldtest.Engine {
+// private is a server with options of its own.
+func private(t *testing.T, server *servertest.Server) worldtest.Engine {
 	t.Helper()
-	cfg, err := mysql.ParseDSN(servertest.PrivateMySQL(t, args...).DSN())
+	cfg, err := mysql.ParseDSN(server.DSN())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,11 +42,10 @@ func privateMySQL(t *testing.T, args ...string) worldtest.Engine {
 
 // One server for what needs options that do no harm to each other.
 func TestMySQLOptions(t *testing.T) {
-	e := privateMySQL(t, "--gtid-mode=ON", "--enforce-gtid-consistency=ON", "--server-id=1", "--log-bin=binlog", "--sql-require-primary-key=ON")
+	e := private(t, servertest.PrivateMySQL(t, "--gtid-mode=ON", "--enforce-gtid-consistency=ON", "--server-id=1", "--log-bin=binlog", "--sql-require-primary-key=ON"))
 	t.Run("replicated", func(t *testing.T) { testReplicated(t, e) })
 	t.Run("read only", func(t *testing.T) { testReadOnly(t, e) })
 	t.Run("system tablespace", func(t *testing.T) { testSystemTablespace(t, e) })
-	t.Run("lower_case_table_names", func(t *testing.T) { testLowerCase(t, e, privateMySQL(t, "--lower-case-table-names=1")) })
 }
 
 // Where tables are in the system tablespace, those that were altered name it, and the others do not.
@@ -94,7 +93,8 @@ func testReplicated(t *testing.T, e worldtest.Engine) {
 // With lower_case_table_names=1 a server has all names in lower case. Tables whose
 // names differ in case are two tables for a merge, and are refused; those that have
 // the same names are merged.
-func testLowerCase(t *testing.T, asWritten, lower worldtest.Engine) {
+func TestLowerCase(t *testing.T) {
+	asWritten, lower := worldtest.Engines()[1], private(t, servertest.Private(t, "--lower-case-table-names=1"))
 	for _, tt := range []struct {
 		name         string
 		first, other worldtest.Engine
@@ -149,6 +149,9 @@ func TestTablesWithoutTransactions(t *testing.T) {
 			}
 			options := planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing, Engine: rules.InnoDB}}
 			worldtest.MergedAndBack(t, e, all, options)
+			if engine == "Aria" {
+				return // a change of it is told by the sum of its rows, as one of MEMORY
+			}
 
 			// A row that is changed after the plan is noticed, as in every table.
 			for i, key := range []int{0, 10} {

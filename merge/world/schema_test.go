@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/world"
 )
@@ -175,7 +176,7 @@ func TestInterrupted(t *testing.T) {
 		if points < 9 {
 			t.Fatalf("%d points", points)
 		}
-		for at := 1; at <= points; at++ {
+		for at := 1; at <= points; at += servertest.Scale(4, 1) {
 			t.Run(fmt.Sprint(at), func(t *testing.T) {
 				t.Parallel()
 				fails(t, at)

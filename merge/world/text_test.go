@@ -66,7 +66,7 @@ func TestTextEqualsAsTheServerSays(t *testing.T) {
 	}
 	s := w.open(t)
 	for i, collation := range textCollations {
-		if !w.knows(t, collation) || i%servertest.Scale(3, 1) != 0 {
+		if !w.knows(t, collation) || i%servertest.Scale(6, 1) != 0 {
 			continue
 		}
 		t.Run(collation, func(t *testing.T) {

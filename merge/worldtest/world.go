@@ -73,6 +73,22 @@ func OnEvery(t *testing.T, test func(t *testing.T, e Engine)) {
 	})
 }
 
+// OnSQLite is the engine of a test that asks nothing of the server: a merge costs a fraction there. It runs beside others.
+func OnSQLite(t *testing.T) Engine {
+	t.Parallel()
+	return Engines()[0]
+}
+
+// OnEachIfLong runs a test on SQLite, and if LONG is set on a server too: it has many merges, of which a server would do the
+// same by the code that all engines share.
+func OnEachIfLong(t *testing.T, test func(t *testing.T, e Engine)) {
+	if *Long {
+		OnEach(t, test)
+		return
+	}
+	test(t, OnSQLite(t))
+}
+
 // OnEach runs a test on SQLite and on a server.
 func OnEach(t *testing.T, test func(t *testing.T, e Engine)) {
 	t.Parallel()
