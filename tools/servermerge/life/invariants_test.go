@@ -1,8 +1,10 @@
 package life
 
 import (
+	"database/sql"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -267,6 +269,9 @@ func (l *life) truthful(m *aMerge, command string, a answer, before, after image
 	}
 	switch command + " " + a.word {
 	case "apply DONE", "try DONE":
+		if w := l.elsewhere(m, before); w != "" && was == none && command == "apply" {
+			lie(5, "the fleet registry knows that %s continues elsewhere", w)("")
+		}
 		if want := made; command == "try" && !is1(tried) || command == "apply" && !is1(want, opened) {
 			lie(5, "the state is %s", is)("")
 		}
@@ -418,7 +423,7 @@ func (l *life) blamed(m *aMerge, command string, a answer, before images) {
 		case i >= 0 && command == "undo":
 			right = contentOf(before[at]) == nil
 		case i >= 0:
-			right = !l.worldAsPlanned(m, i, before) || l.ran(m, before) || l.running(at) || l.otherFence(m, before) || len(l.fences(m, before)) < l.fenced(m) && state != none
+			right = !l.worldAsPlanned(m, i, before) || l.ran(m, before) || l.running(at) || l.otherFence(m, before) || len(l.fences(m, before)) < l.fenced(m) && state != none || l.elsewhere(m, before) == name
 		case command == "undo":
 			right = l.running(at) || l.otherFence(m, before) || !contentOf(before[at]).equal(merged(m.worlds, m.planned, m.chosen)) || !before[at].there
 		default:
@@ -505,6 +510,12 @@ func (l *life) works(m *aMerge, command string, a answer, f *fault, before image
 	}
 	new := l.config[m.into]
 	was := l.state(m, before)
+	if command == "apply" && was == none && l.elsewhere(m, before) != "" {
+		if l.count.judged["5 apply of a world that is elsewhere"]++; a.word != refused {
+			l.broken(5, "apply of %s said %s, and the fleet registry knows that a world continues elsewhere", m.name, a.word)(a.reason)
+		}
+		return
+	}
 	_, ours := before[new].recorded()[m.plan.ID]
 	is := contentOf(before[new]).equal(l.reference(m, before)) && len(l.lacks(m, before)) == 0
 	free := before[new].empty()
@@ -545,6 +556,27 @@ func (l *life) gone(m *aMerge) bool {
 func (l *life) superseded(i *image) bool {
 	s, has := own(i)
 	return has && s.epoch>>40 < l.newest[s.world]
+}
+
+// elsewhere is the first world of a merge that continues in another database, as the fleet registry knows; "" if there is
+// none.
+func (l *life) elsewhere(m *aMerge, now images) string {
+	if l.kind != fleetKind || l.fleetAway {
+		return ""
+	}
+	db, err := sql.Open("sqlite", filepath.Join(l.dir, "fleet.db"))
+	l.must(err)
+	defer db.Close()
+	for _, w := range m.worlds {
+		s, has := own(now[l.config[w]])
+		var n int
+		l.must(db.QueryRow("SELECT COUNT(*) FROM fleet_servers WHERE server_id = ? AND world = ? AND (gone_into <> '' OR world_epoch >> 40 > ?)",
+			s.id, s.world, s.epoch>>40).Scan(&n))
+		if has && s.fleet != "" && n > 0 {
+			return w
+		}
+	}
+	return ""
 }
 
 // anyRuns reports whether a game runs on a database of the merge, or on a copy of one of its worlds.

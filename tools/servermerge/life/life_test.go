@@ -222,6 +222,9 @@ func (l *life) planned(m *aMerge, a answer, before, after images) {
 	l.count.reached["plan"]++
 	l.untouched(m, "plan", a, before, after)
 	l.count.judged["5 word: plan READY"]++
+	if w := l.elsewhere(m, before); w != "" {
+		l.broken(5, "plan of %s said READY, and the fleet registry knows that %s continues elsewhere", m.name, w)("")
+	}
 	var all []string
 	for _, name := range append([]string{m.into}, m.worlds...) {
 		if slices.Contains(all, l.config[name]) {
