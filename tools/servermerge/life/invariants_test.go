@@ -269,9 +269,6 @@ func (l *life) truthful(m *aMerge, command string, a answer, before, after image
 	}
 	switch command + " " + a.word {
 	case "apply DONE", "try DONE":
-		if w := l.elsewhere(m, before); w != "" && was == none && command == "apply" {
-			lie(5, "the fleet registry knows that %s continues elsewhere", w)("")
-		}
 		if want := made; command == "try" && !is1(tried) || command == "apply" && !is1(want, opened) {
 			lie(5, "the state is %s", is)("")
 		}
@@ -505,17 +502,14 @@ func (l *life) works(m *aMerge, command string, a answer, f *fault, before image
 	if (command == "open" || command == "verify") && len(l.fences(m, before)) < l.fenced(m) {
 		return // an undo lifted the fences, and an apply beside it had made the new database again
 	}
+	if command == "apply" && l.elsewhere(m, before) != "" {
+		return
+	}
 	if command == "open" && l.kind == fleetKind && slices.ContainsFunc(m.worlds, func(w string) bool { return l.superseded(before[l.config[w]]) }) {
 		return // the fleet registry knows
 	}
 	new := l.config[m.into]
 	was := l.state(m, before)
-	if command == "apply" && was == none && l.elsewhere(m, before) != "" {
-		if l.count.judged["5 apply of a world that is elsewhere"]++; a.word != refused {
-			l.broken(5, "apply of %s said %s, and the fleet registry knows that a world continues elsewhere", m.name, a.word)(a.reason)
-		}
-		return
-	}
 	_, ours := before[new].recorded()[m.plan.ID]
 	is := contentOf(before[new]).equal(l.reference(m, before)) && len(l.lacks(m, before)) == 0
 	free := before[new].empty()
