@@ -86,19 +86,40 @@ func (f *Fleet) worlds(ctx context.Context, reg *worldregistry.Registry) (id str
 	return id, slices.DeleteFunc(worlds, func(own worldregistry.Server) bool { return own.Role != worldregistry.RoleOwn || own.Fleet == "" }), err
 }
 
-func (f *Fleet) follow(ctx context.Context, id string, own worldregistry.Server, place string, note Note) error {
+// Elsewhere returns an [*Error] if a world of a database must not start there, whether or not it runs: the errors of Follow
+// but ErrRunning, and ErrSuperseded also for a world that was merged into another one. It changes nothing.
+func (f *Fleet) Elsewhere(ctx context.Context, reg *worldregistry.Registry) error {
+	id, worlds, err := f.worlds(ctx, reg)
+	for _, own := range worlds {
+		if err == nil {
+			_, err = f.current(ctx, id, own, reg.Place())
+		}
+	}
+	return err
+}
+
+// current is the row of a world that may be in this database.
+func (f *Fleet) current(ctx context.Context, id string, own worldregistry.Server, place string) (*Server, error) {
 	row, err := f.load(ctx, own.ID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := f.claims(own.ID, row, id, own, Options{Place: place}); err != nil {
-		return err
+		return nil, err
 	}
-	switch seen := worldregistry.Generation(row.WorldEpoch); {
-	case row.World == "" || seen == own.Generation():
+	if row.World != "" && own.Generation() < worldregistry.Generation(row.WorldEpoch) {
+		return nil, superseded(row, own, place)
+	}
+	return row, nil
+}
+
+func (f *Fleet) follow(ctx context.Context, id string, own worldregistry.Server, place string, note Note) error {
+	row, err := f.current(ctx, id, own, place)
+	switch {
+	case err != nil:
+		return err
+	case row.World == "" || worldregistry.Generation(row.WorldEpoch) == own.Generation():
 		return nil
-	case seen > own.Generation():
-		return superseded(row, own, place)
 	case row.alive():
 		return &Error{Server: own.ID, Row: *row, kind: ErrRunning, reason: fmt.Sprintf(
 			"continues in the database %q, and runs elsewhere: %s; stop that process", place, row.running())}

@@ -148,6 +148,15 @@ func (f *flight) servers(ctx context.Context, d world.Database) error {
 		return err
 	}
 	f.Reasons = append(f.Reasons, record.InUse(d.Name, now, f.Plan.ID)...)
+	if f.Opts.Elsewhere != nil && !f.begun {
+		why, err := f.Opts.Elsewhere(ctx, d)
+		if err != nil {
+			return fmt.Errorf("database %q: %w", d.Name, err)
+		}
+		if why != "" {
+			f.Refuse(d.Name, "", "%s", why)
+		}
+	}
 	if reason := record.ChangedServers(f.Plan.Worlds[f.World], now); reason != "" {
 		f.Changed(d.Name, "", "%s since the plan was made", reason)
 	}

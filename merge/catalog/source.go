@@ -342,7 +342,7 @@ type Unique struct {
 
 const (
 	Expression = "(an expression)"                 // among the columns of an index: no column has that name
-	SomeRows   = "it covers only some of the rows" // an index that is Unclear
+	SomeRows   = "it covers only some of the rows" // an index that is Unclear; alone if a Scan can decide it of all rows
 )
 
 // Reference is a foreign key: the values of Columns must exist in ToColumns of ToTable,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/keys"
@@ -69,7 +70,7 @@ func keyOfCounter(t *catalog.Table, column string) []string {
 	}
 	key := t.KeyWith(column)
 	for _, u := range t.Uniques {
-		if key == nil && (u.Unclear == catalog.SomeRows || slices.Contains(u.Columns, catalog.Expression)) {
+		if key == nil && (strings.HasPrefix(u.Unclear, catalog.SomeRows) || slices.Contains(u.Columns, catalog.Expression)) {
 			key = u.Columns
 		}
 	}

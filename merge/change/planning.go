@@ -28,6 +28,10 @@ type PlanOptions struct {
 	// not know.
 	Free func(ctx context.Context, d world.Database) (bytes int64, known bool)
 
+	// Elsewhere, if not nil, says why the world of a database must not come, because it continues in another one, as a
+	// fleet registry knows; "" if nothing is known of that.
+	Elsewhere func(ctx context.Context, d world.Database) (why string, err error)
+
 	// Report, if not nil, is called with the report of the check that the plan rests
 	// on, with the samples that Check asks for.
 	Report func(*verdict.Report)

@@ -7,6 +7,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
+	"mergesafe/merge/keys"
 
 	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
@@ -35,15 +36,22 @@ func uniqueTasks(f *Facts) (tasks []Task) {
 
 func uniqueTask(f *Facts, table string, u rules.Unique) Task {
 	return Task{Code: verdict.CodeUniqueCollision, Tables: []string{table}, Run: func(ctx context.Context, r *Reader) (Outcome, error) {
-		if u.Unclear != "" {
+		some := u.Unclear == catalog.SomeRows
+		unclear := func(why string) Outcome {
 			return Found(verdict.Result{
 				Code: verdict.CodeUniqueCollision, Table: table, Subject: catalog.ColumnList(u.Columns), Columns: u.Columns, Message: "cannot be checked",
-				Gaps: []verdict.Gap{{Reason: "index " + u.Name + ": " + u.Unclear}},
-			}), nil
+				Gaps: []verdict.Gap{{Reason: "index " + u.Name + ": " + u.Unclear + why}},
+			})
+		}
+		if u.Unclear != "" && !some {
+			return unclear(""), nil
 		}
 		q := Question{Code: verdict.CodeUniqueCollision, Table: table, Columns: u.Columns, SkipNull: true,
 			None: f.Declared.NoNames(table, u.Columns...), Nobody: rules.BelongToNone(f.Resolved, table, u.Of),
 			names: len(f.DBs) > 1 && len(u.Columns) == 1 && namesAreAsked(f, table, u.Columns[0])}
+		if some { // if no two of all rows are equal, it covers no such two
+			q.None = keys.Values{}
+		}
 		read, err := keysApart(ctx, r, q)
 		if read == nil && err == nil {
 			read, err = r.Read(ctx, q)
@@ -55,6 +63,9 @@ func uniqueTask(f *Facts, table string, u rules.Unique) Task {
 			return Outcome{}, err
 		}
 		o := judgeUnique(f, table, u, read)
+		if equal := o.Findings[0].Count; some && (equal > 0 || read.Combined || read.Renamed > 0) {
+			return unclear(", and among all rows " + printable.Count(max(equal, read.Renamed, 1), "value occurs", "values occur") + " more than once"), nil
+		}
 		renumbered, err := resolveByRenumbering(ctx, &o.Findings[0].Result, f.Resolved, r)
 		if renumbered != nil {
 			o.Renumbered = []verdict.Renumbered{*renumbered}

@@ -41,6 +41,9 @@ type Options struct {
 	// never be opened; [build.Undo] drops it.
 	Try bool
 
+	// Elsewhere, if not nil, is asked by [build.Apply] before the first write: see [planner.PlanOptions].
+	Elsewhere func(ctx context.Context, d world.Database) (why string, err error)
+
 	// Codecs are the codecs of the game's own that the plan names: all of [plan.Plan.Codecs].
 	Codecs keys.Codecs
 

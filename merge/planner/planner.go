@@ -153,6 +153,15 @@ func (p *Planner) refuseInUse(ctx context.Context, s *world.World) error {
 			return fmt.Errorf("database %q: %w", s.Name(), err)
 		}
 		uses = record.InUse(s.Name(), now, "")
+		if p.opts.Elsewhere != nil && len(uses) == 0 {
+			why, err := p.opts.Elsewhere(ctx, s.On.Database)
+			if err != nil {
+				return fmt.Errorf("database %q: %w", s.Name(), err)
+			}
+			if why != "" {
+				uses = append(uses, plan.Refusal{Source: s.Name(), Place: plan.PlaceServers, Reason: why})
+			}
+		}
 	}
 	rec, err := record.RecordOf(ctx, s.On)
 	if err != nil {

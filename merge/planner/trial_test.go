@@ -169,6 +169,64 @@ func TestNewValuesAreTried(t *testing.T) {
 	}
 }
 
+// A UNIQUE index over some rows passes if no two of all rows are equal in it, with the values that they will have.
+// Otherwise it is not verified: it can be allowed, and the new database decides.
+func TestUniqueOfSomeRows(t *testing.T) {
+	t.Parallel()
+	e := worldtest.Engines()[0]
+	for name, game := range changingGames {
+		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
+			all, opts := game(t, e, "")
+			for _, d := range all {
+				for _, table := range worldtest.ReadCell(t, worldtest.Pool(t, d), "SELECT tbl_name FROM sqlite_schema AS s, pragma_table_info(s.tbl_name) AS c WHERE s.type = 'table' AND c.name = 'v'") {
+					worldtest.Exec(t, d, "CREATE UNIQUE INDEX some ON "+table[0]+" (v) WHERE v > 0")
+				}
+			}
+			into := e.Fresh(t, "new")
+			p, err := planner.NewPlan(t.Context(), into, all, opts)
+			if err == nil && len(p.Refusals) == 0 {
+				worldtest.MustApply(t, p, into, all)
+			}
+		})
+	}
+	for _, tt := range []struct {
+		what, second string // a row of the second world
+		index        string
+		allow        bool
+		refused      string
+	}{
+		{"apart", "'c', 0", "(name)", false, ""},
+		{"equal", "'a', 0", "(name)", false, "it covers only some of the rows, and among all rows 1 value occurs more than once"},
+		{"equal, and allowed", "'a', 0", "(name)", true, ""},
+		{"equal to the index alone", "'A', 0", "(name COLLATE NOCASE)", false, "it covers only some of the rows, and it compares name under NOCASE"},
+		{"equal to the index alone, in its second column", "'A', 0", "(alive, name COLLATE NOCASE)", false, "it compares name under NOCASE"},
+	} {
+		t.Run(strings.ReplaceAll(tt.what, " ", "_"), func(t *testing.T) {
+			var all []world.Database
+			for i, row := range []string{"'a', 1", tt.second} {
+				d := e.Fresh(t, fmt.Sprint("w", i))
+				worldtest.Exec(t, d, "CREATE TABLE t (id TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, alive INTEGER NOT NULL)",
+					"CREATE UNIQUE INDEX living ON t "+tt.index+" WHERE alive = 1", fmt.Sprintf("INSERT INTO t VALUES ('k%d', %s)", i, row))
+				all = append(all, d)
+			}
+			opts := planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing}}
+			if tt.allow {
+				opts.Check.Allow = []string{verdict.CodeUniqueCollision + ":t"}
+			}
+			into := e.Fresh(t, "new")
+			p, err := planner.NewPlan(t.Context(), into, all, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tt.refused == "" && len(p.Refusals) == 0 {
+				worldtest.MustApply(t, p, into, all)
+			} else if len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, tt.refused) || tt.refused == "" {
+				t.Errorf("%v", p.Refusals)
+			}
+		})
+	}
+}
+
 // A UNIQUE index may cover only some rows, and the plan does not know which. A counter that is raised may add its row to them.
 func TestCounterInUniqueOfSomeRows(t *testing.T) {
 	for _, index := range []string{"(w) WHERE v > 40", "((v > 40), name, w)"} {

@@ -43,8 +43,10 @@ func (d *mysqlDialect) begin(ctx context.Context, conn *sql.Conn, snapshot bool)
 	if err := mayReadAll(ctx, conn); err != nil {
 		return err
 	}
-	if err := mysqlOpenCounted(ctx, conn); err != nil {
-		return err
+	if snapshot { // without one, only the load of the server is asked
+		if err := mysqlOpenCounted(ctx, conn); err != nil {
+			return err
+		}
 	}
 	return d.BeginSnapshot(ctx, conn, snapshot)
 }

@@ -71,3 +71,25 @@ func TestDroppedBeforeCatalog(t *testing.T) {
 		})
 	}
 }
+
+// Who asks for the load of a server opens no table.
+func TestOpenedCounters(t *testing.T) {
+	servertest.Needs(t, servertest.MySQL)
+	w := newServerWorld(t)
+	const tables = 50
+	for i := range tables {
+		w.exec(t, fmt.Sprintf("CREATE TABLE t%d (id INT AUTO_INCREMENT PRIMARY KEY)", i))
+	}
+	opened := make(map[bool]int) // some of the server's own as well
+	for _, loadOnly := range []bool{false, true} {
+		var name string
+		var n int
+		if err := w.openWith(t, Options{NoSnapshot: loadOnly}).conn.QueryRowContext(t.Context(), "SHOW SESSION STATUS LIKE 'Opened_tables'").Scan(&name, &n); err != nil {
+			t.Fatal(err)
+		}
+		opened[loadOnly] = n
+	}
+	if opened[false] < tables || opened[true] >= tables {
+		t.Errorf("tables that were opened, by whether only the load is asked: %v", opened)
+	}
+}

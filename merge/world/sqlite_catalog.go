@@ -190,6 +190,7 @@ func (d sqliteDialect) readCollations(ctx context.Context, conn *sql.Conn, b *bu
 func (d sqliteDialect) readIndexes(ctx context.Context, conn *sql.Conn, b *builder) error {
 	var table, index, origin, name, collation string
 	var partial bool
+	some := make(map[string]bool)  // indexes over some rows; SQLite names no two alike
 	keyed := make(map[string]bool) // tables whose primary key is an index
 	err := each(ctx, conn, sqliteIndexes, func() {
 		t := b.tables[table]
@@ -198,9 +199,10 @@ func (d sqliteDialect) readIndexes(ctx context.Context, conn *sql.Conn, b *build
 		}
 		unclear := ""
 		c := t.byName[name]
+		if partial {
+			some[index] = true
+		}
 		switch {
-		case partial:
-			unclear = catalog.SomeRows
 		case c == nil:
 			unclear = "it covers an expression"
 		case c.kind == text && !strings.EqualFold(c.Collation, collation):
@@ -219,6 +221,13 @@ func (d sqliteDialect) readIndexes(ctx context.Context, conn *sql.Conn, b *build
 	// Where the primary key is the rowid, its column is never NULL, though it
 	// is not declared so.
 	for _, t := range b.tables {
+		for i := range t.Uniques {
+			if u := &t.Uniques[i]; some[u.Name] && u.Unclear == "" {
+				u.Unclear = catalog.SomeRows
+			} else if some[u.Name] {
+				u.Unclear = catalog.SomeRows + ", and " + u.Unclear
+			}
+		}
 		if len(t.Primary) == 1 && !keyed[t.name] {
 			t.byName[t.Primary[0]].Nullable = false
 			t.AutoIncrement = &catalog.AutoIncrement{Column: t.Primary[0], Max: math.MaxInt64} // readCounters says how far

@@ -158,7 +158,8 @@ func (n *night) options(ctx context.Context) (o campaign.Options, err error) {
 		Program: cmd.Root().Version,
 		Warn:    func(text string) { cli.LogOf(cmd).Say(printable.Text(text)) },
 	}
-	o.Places = databases.Registry{DSN: dsn, By: "fleet"} // also without one: a world may be bound in it
+	registry := databases.Registry{DSN: dsn, By: "fleet"} // also without one: a world may be bound in it
+	o.Places, o.Plan.Elsewhere, o.Work.Elsewhere = registry, registry.Elsewhere(o.Warn), registry.Elsewhere(o.Warn)
 	return o, nil
 }
 

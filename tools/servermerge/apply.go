@@ -21,6 +21,9 @@ func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
 	defer j.close()
 	try := cmd.Bool("try")
 	j.options.Try = try
+	if j.options.Elsewhere, err = s.elsewhere(cmd); err != nil {
+		return err
+	}
 	log := cli.LogOf(cmd)
 	w := j.watch(log, estimate.ApplyWork(j.plan)...)
 	began, before := announceApply(ctx, log, j.job, try)

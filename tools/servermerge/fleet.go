@@ -7,6 +7,7 @@ import (
 
 	cliv3 "github.com/urfave/cli/v3"
 
+	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
 	"mergesafe/tools/internal/cli"
@@ -21,6 +22,12 @@ func fleetTyped(cmd *cliv3.Command) []string {
 		return nil
 	}
 	return cli.Typed(cmd, fleetFlag(), cli.FleetDSN)
+}
+
+// elsewhere asks the fleet registry of the configuration whether worlds are in their databases.
+func (s surroundings) elsewhere(cmd *cliv3.Command) (func(context.Context, merge.Database) (string, error), error) {
+	dsn, err := databases.NewConfig(cmd.String("config"), s.env).Registry("")
+	return databases.Registry{DSN: dsn}.Elsewhere(func(text string) { cli.LogOf(cmd).Say(printable.Text(text)) }), err
 }
 
 // moving is what records in the fleet registry where the worlds of a plan are from now on.

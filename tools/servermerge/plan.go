@@ -60,6 +60,9 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 		Free:   campaign.Free(all[1]),
 		Report: func(r *verdict.Report) { checked = r },
 	}
+	if options.Elsewhere, err = s.elsewhere(cmd); err != nil {
+		return err
+	}
 	plan, err := newPlan(ctx, cmd, all, options, spare)
 	if err != nil {
 		return unread(ctx, err, "no plan")

@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"mergesafe/internal/config"
 	"mergesafe/internal/fleet"
@@ -92,6 +94,45 @@ func (r Registry) Required(ctx context.Context, plan *merge.Plan, database merge
 		"want -fleet and its DSN, or the section [registry] in the configuration; if that registry is lost: gameid servers leave", servers[bound].ID, database.Name, servers[bound].Fleet)
 }
 
+// Elsewhere returns what [merge.PlanOptions] and [merge.Options] want: it asks the fleet registry. One that does not answer
+// is not asked again, and warn gets the reason: open asks it, too, and then waits.
+func (r Registry) Elsewhere(warn func(text string)) func(ctx context.Context, d merge.Database) (why string, err error) {
+	const patience = 5 * time.Second
+	var away atomic.Bool // a night plans and carries out several merges at a time
+	away.Store(r.DSN.IsZero())
+	return func(ctx context.Context, d merge.Database) (string, error) {
+		if away.Load() {
+			return "", nil
+		}
+		asking, end := context.WithTimeout(ctx, patience)
+		defer end()
+		f, err := r.open()
+		if err == nil {
+			defer f.Close()
+			err = r.on(asking, d, func(registry *worldregistry.Registry) error { return f.Elsewhere(asking, registry) })
+		}
+		if no, is := errors.AsType[*fleet.Error](err); is {
+			return no.Error(), nil
+		}
+		if ctx.Err() == nil && (errors.Is(err, sqldb.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)) {
+			away.Store(true)
+			warn("whether worlds are elsewhere is not known until they are opened: " + err.Error())
+			return "", nil
+		}
+		return "", err
+	}
+}
+
+// on calls f with the registry of a world.
+func (r Registry) on(ctx context.Context, d merge.Database, f func(*worldregistry.Registry) error) error {
+	registry, err := worldregistry.Dial(ctx, d.DSN, sqldb.ReadOnly)
+	if err != nil {
+		return err
+	}
+	defer registry.Close()
+	return f(registry)
+}
+
 // Opened records that the worlds of a plan are in the new database from now on: the first one continues there, so that
 // copies of it from before are refused, and the others came to it. See [fleet.Fleet.Follow] and [fleet.Fleet.Gone].
 // It returns a [*merge.RefusedError] if the fleet registry refuses that, such as while a copy of one of them runs. Its errors
@@ -125,16 +166,8 @@ func (r Registry) moved(ctx context.Context, plan *merge.Plan, to merge.Database
 	}
 	defer f.Close()
 	note := r.because(why)
-	tell := func(d merge.Database, tell func(*worldregistry.Registry) error) error {
-		registry, err := worldregistry.Dial(ctx, d.DSN, sqldb.ReadOnly)
-		if err != nil {
-			return err
-		}
-		defer registry.Close()
-		return tell(registry)
-	}
 	if hasServers(plan) {
-		if err := tell(to, func(reg *worldregistry.Registry) error { return f.Follow(ctx, reg, note) }); err != nil {
+		if err := r.on(ctx, to, func(reg *worldregistry.Registry) error { return f.Follow(ctx, reg, note) }); err != nil {
 			return err
 		}
 	}
@@ -142,7 +175,7 @@ func (r Registry) moved(ctx context.Context, plan *merge.Plan, to merge.Database
 		if i == 0 || !w.Fence {
 			continue
 		}
-		if err := tell(worlds[i], func(reg *worldregistry.Registry) error { return f.Gone(ctx, reg, gone, note) }); err != nil {
+		if err := r.on(ctx, worlds[i], func(reg *worldregistry.Registry) error { return f.Gone(ctx, reg, gone, note) }); err != nil {
 			return err
 		}
 	}

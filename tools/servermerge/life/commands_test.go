@@ -137,6 +137,7 @@ func (lib *library) plan(l *life, m *aMerge, f *fault) answer {
 	ctx, end := lib.start(l, "plan", f)
 	into, worlds := l.databases(m)
 	options := rulesOf()
+	options.Elsewhere = l.registry().Elsewhere(func(string) {})
 	p, err := merge.NewPlan(ctx, into, worlds, options)
 	if err != nil {
 		return end(ended(err))
@@ -155,10 +156,8 @@ func (lib *library) run(l *life, m *aMerge, command string, f *fault) answer {
 	if l.calm(f) {
 		options.RetryFor = time.Minute
 	}
-	registry := databases.Registry{By: "life"}
-	if l.kind == fleetKind {
-		registry.DSN = config.NewSecret(l.fleetDSN())
-	}
+	registry := l.registry()
+	options.Elsewhere = registry.Elsewhere(func(string) {})
 	var err error
 	switch command {
 	case "try", "apply":
@@ -190,6 +189,15 @@ func (lib *library) status(l *life, m *aMerge) (string, error) {
 		return "", err
 	}
 	return words[string(at.State)], nil
+}
+
+// registry is the fleet registry; none if the games have none.
+func (l *life) registry() databases.Registry {
+	r := databases.Registry{By: "life"}
+	if l.kind == fleetKind {
+		r.DSN = config.NewSecret(l.fleetDSN())
+	}
+	return r
 }
 
 func proved(p *merge.Proof) answer {

@@ -1,8 +1,10 @@
 package life
 
 import (
+	"database/sql"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -418,7 +420,7 @@ func (l *life) blamed(m *aMerge, command string, a answer, before images) {
 		case i >= 0 && command == "undo":
 			right = contentOf(before[at]) == nil
 		case i >= 0:
-			right = !l.worldAsPlanned(m, i, before) || l.ran(m, before) || l.running(at) || l.otherFence(m, before) || len(l.fences(m, before)) < l.fenced(m) && state != none
+			right = !l.worldAsPlanned(m, i, before) || l.ran(m, before) || l.running(at) || l.otherFence(m, before) || len(l.fences(m, before)) < l.fenced(m) && state != none || l.elsewhere(m, before) == name
 		case command == "undo":
 			right = l.running(at) || l.otherFence(m, before) || !contentOf(before[at]).equal(merged(m.worlds, m.planned, m.chosen)) || !before[at].there
 		default:
@@ -500,6 +502,9 @@ func (l *life) works(m *aMerge, command string, a answer, f *fault, before image
 	if (command == "open" || command == "verify") && len(l.fences(m, before)) < l.fenced(m) {
 		return // an undo lifted the fences, and an apply beside it had made the new database again
 	}
+	if command == "apply" && l.elsewhere(m, before) != "" {
+		return
+	}
 	if command == "open" && l.kind == fleetKind && slices.ContainsFunc(m.worlds, func(w string) bool { return l.superseded(before[l.config[w]]) }) {
 		return // the fleet registry knows
 	}
@@ -545,6 +550,27 @@ func (l *life) gone(m *aMerge) bool {
 func (l *life) superseded(i *image) bool {
 	s, has := own(i)
 	return has && s.epoch>>40 < l.newest[s.world]
+}
+
+// elsewhere is the first world of a merge that continues in another database, as the fleet registry knows; "" if there is
+// none.
+func (l *life) elsewhere(m *aMerge, now images) string {
+	if l.kind != fleetKind || l.fleetAway {
+		return ""
+	}
+	db, err := sql.Open("sqlite", filepath.Join(l.dir, "fleet.db"))
+	l.must(err)
+	defer db.Close()
+	for _, w := range m.worlds {
+		s, has := own(now[l.config[w]])
+		var n int
+		l.must(db.QueryRow("SELECT COUNT(*) FROM fleet_servers WHERE server_id = ? AND world = ? AND (gone_into <> '' OR world_epoch >> 40 > ?)",
+			s.id, s.world, s.epoch>>40).Scan(&n))
+		if has && s.fleet != "" && n > 0 {
+			return w
+		}
+	}
+	return ""
 }
 
 // anyRuns reports whether a game runs on a database of the merge, or on a copy of one of its worlds.

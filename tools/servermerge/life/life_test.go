@@ -181,6 +181,12 @@ func (l *life) do(m *aMerge, command string, f *fault) answer {
 	if a.word == killed {
 		l.died[command] = true
 	}
+	if w := l.elsewhere(m, before); w != "" && (command == "plan" || command == "apply" && (l.was == none || l.was == planAgain)) {
+		l.count.judged["5 begins: "+command+" of a world that is elsewhere"]++
+		if a.word == ready || a.word == done {
+			l.broken(5, "%s of %s said %s, and the fleet registry knows that %s continues elsewhere", command, m.name, a.word, w)("")
+		}
+	}
 	if command == "plan" {
 		if a.word == ready && f.kind != meanwhile {
 			l.planned(m, a, before, after)
@@ -592,6 +598,12 @@ func check(t *testing.T, n int, place func(dir string) places, with tools) {
 	for _, kind := range allKinds { // tells how many requests each command has, or how long it takes
 		one(t, kind, smooth(), op{})
 	}
+	one(t, fleetKind, steps("onward", "copy", "apply", "open", "undo -force", "restore", "apply", "onward"), op{})
+	for _, command := range []string{"plan", "apply"} {
+		if count.judged["5 begins: "+command+" of a world that is elsewhere"] == 0 {
+			t.Fatalf("%s: no world was restored from before an undo", command)
+		}
+	}
 	if lib, is := with.(*library); is {
 		lib.learnt = true
 	}
@@ -604,8 +616,12 @@ func check(t *testing.T, n int, place func(dir string) places, with tools) {
 }
 
 // smooth is a life in which nothing happens.
-func smooth() (all []op) {
-	for _, name := range []string{"onward", "apply", "verify", "open", "undo", "onward", "try", "undo", "apply", "undo", "apply", "open", "undo -force"} {
+func smooth() []op {
+	return steps("onward", "apply", "verify", "open", "undo", "onward", "try", "undo", "apply", "undo", "apply", "open", "undo -force")
+}
+
+func steps(names ...string) (all []op) {
+	for _, name := range names {
 		all = append(all, op{kind: slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })})
 	}
 	return all
