@@ -15,6 +15,7 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/store"
 	"mergesafe/store/numbers"
+	"mergesafe/store/storetest"
 )
 
 type item struct {
@@ -131,7 +132,7 @@ func TestKeysUsedUp(t *testing.T) {
 // Whatever processes of two servers do, and whatever their row forgets, no key comes twice, and
 // each says its server and its form.
 func TestKeysProperty(t *testing.T) {
-	onEach(t, func(t *testing.T, newDSN func() string) {
+	storetest.OnOneOrEach(t, func(t *testing.T, newDSN func() string) {
 		db := withTables(t, newDSN())
 		exec(t, db, "CREATE TABLE loot (id BIGINT NOT NULL PRIMARY KEY)")
 		for _, server := range []gameid.ServerID{7, 300_000} {
