@@ -40,7 +40,9 @@ func nextKey(t testing.TB, k *numbers.Keys[item]) int64 {
 }
 
 func TestKeys(t *testing.T) {
-	onEachWithShare(t, func(t *testing.T, db *store.DB, _ string) {
+	storetest.OnEach(t, func(t *testing.T, newDSN func() string) {
+		db := withTables(t, newDSN())
+		ran(t, db, 7)
 		exec(t, db, "CREATE TABLE loot (id BIGINT NOT NULL PRIMARY KEY, name VARCHAR(20) NOT NULL)")
 		inLoot := numbers.KeyOptions{Columns: []string{"loot.id"}, MinBlock: 10}
 		k := openKeys(t, db, 7, inLoot)
