@@ -202,7 +202,7 @@ func TestOddPaths(t *testing.T) {
 // Several processes that start at once all get a database with its tables.
 func TestOpenAtOnce(t *testing.T) {
 	onEach(t, func(t *testing.T, newDSN func() string) {
-		for range 10 {
+		for range servertest.Scale(2, 10) {
 			dsn := newDSN()
 			var wg sync.WaitGroup
 			for range 8 {

@@ -97,7 +97,7 @@ func TestClaim(t *testing.T) {
 // All get a server, no two the same one, and there are no gaps.
 func TestConcurrentClaims(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, newDSN func() string) {
+	storetest.OnEach(t, func(t *testing.T, newDSN func() string) {
 		dsn := newDSN()
 		newFleet(t, dsn)
 		const processes, each = 8, 8

@@ -109,7 +109,7 @@ func mint(t testing.TB, m *fleet.Member) gameid.Of[entity.Player] {
 
 func TestFleetSchema(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, newDSN func() string) {
+	storetest.OnEach(t, func(t *testing.T, newDSN func() string) {
 		ctx := t.Context()
 		dsn := newDSN()
 		var fleets []*fleet.Fleet

@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	onEach           = storetest.OnEach
+	onEach           = storetest.OnEachDialect
 	onOne            = storetest.OnOneOrEach
 	onEachWithTables = storetest.OnEachWithTables
 	withTables       = storetest.WithTables

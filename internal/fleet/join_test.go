@@ -167,7 +167,7 @@ func TestRestoredBackup(t *testing.T) {
 // Two copies start at the same instant: one wins, and only it mints.
 func TestTwoCopiesAtOnce(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, newDSN func() string) {
+	storetest.OnEach(t, func(t *testing.T, newDSN func() string) {
 		dsn := newDSN()
 		newFleet(t, dsn)
 		fleets := []*fleet.Fleet{openFleet(t, dsn), openFleet(t, dsn)}

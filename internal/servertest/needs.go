@@ -99,6 +99,18 @@ func OnMySQLToo(t *testing.T, test func(t *testing.T)) {
 	}
 }
 
+// OnMySQLIfLong runs a test on MariaDB, and with LONG=1 on MySQL too.
+func OnMySQLIfLong(t *testing.T, test func(t *testing.T)) {
+	if Scale(1, 2) == 2 {
+		OnMySQLToo(t, test)
+		return
+	}
+	t.Run(MariaDB, func(t *testing.T) {
+		Needs(t, MariaDB)
+		test(t)
+	})
+}
+
 // said is the server of which [Needs] said that the test, or one that it is part of, needs it; "" if it did not.
 func said(t testing.TB) string {
 	for name := t.Name(); name != ""; name = name[:max(strings.LastIndexByte(name, '/'), 0)] {

@@ -11,6 +11,7 @@ import (
 	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/gameid/gameidtest"
+	"mergesafe/internal/servertest"
 	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
 	"mergesafe/store/starter"
@@ -39,7 +40,7 @@ func TestFirstClaim(t *testing.T) {
 		for range 4 {
 			dbs = append(dbs, withTables(t, dsn))
 		}
-		for server := range gameid.ServerID(20) {
+		for server := range gameid.ServerID(servertest.Scale(5, 20)) {
 			var mu sync.Mutex
 			var wg sync.WaitGroup
 			wins := 0

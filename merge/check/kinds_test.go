@@ -104,6 +104,9 @@ func TestTwoKinds(t *testing.T) {
 	servertest.NotShort(t)
 	for _, c := range otherKinds {
 		for _, rekeyed := range []bool{false, true} {
+			if rekeyed && !c.two {
+				continue // new keys do not make one kind of two
+			}
 			t.Run(fmt.Sprintf("%s, rekeyed %t", c.name, rekeyed), func(t *testing.T) {
 				a, b := eventful("a", 1, c.of), eventful("b", 2, c.of)
 				opts := rules.Options{Propose: true}
@@ -138,6 +141,9 @@ func TestTwoKinds(t *testing.T) {
 							found = &r
 						}
 					}
+					if allow != nil {
+						return found
+					}
 					if looked, err := checkLookingFirst(t.Context(), []catalog.Source{a, b}, opts, 100); err != nil || !reflect.DeepEqual(looked.Results, all) {
 						t.Errorf("looking at some rows first it says %+v, %v, want %+v", looked, err, all)
 					}
@@ -149,8 +155,10 @@ func TestTwoKinds(t *testing.T) {
 				case c.two && (r == nil || r.Verdict != verdict.NotVerified || !strings.Contains(r.Message, "if etype is 4, it seems to name something else")):
 					t.Errorf("%+v", r)
 				}
-				if r := judged(verdict.CodeReferenceTwoKinds + ":guild_log.hero2"); c.two && (r == nil || !r.Allowed) {
-					t.Errorf("allowed: %+v", r)
+				if c.two {
+					if r := judged(verdict.CodeReferenceTwoKinds + ":guild_log.hero2"); r == nil || !r.Allowed {
+						t.Errorf("allowed: %+v", r)
+					}
 				}
 				hero.When, hero.Others = &rules.When{Column: "etype", Is: []string{"1", "2", "3", "5"}}, rules.OthersPlain
 				if r := judged(); r != nil {

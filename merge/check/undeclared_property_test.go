@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/servertest"
 	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
@@ -43,7 +44,7 @@ func TestMergedRowsMeanWhatTheyMeant(t *testing.T) {
 		dsns := serverDatabases(t, maxWorlds)
 		seen := new(tally)
 		draw := rapid.Custom(func(t *rapid.T) *drawnGame { return drawGame(t, "mysql") })
-		for seed := range 40 {
+		for seed := range servertest.Scale(12, 40) {
 			g := draw.Example(seed)
 			w := serverWorlds(t, dsns, g.worlds)
 			g.prove(t, w, seen)

@@ -44,15 +44,15 @@ var (
 func TestOracle(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		n := servertest.Scale(15, 2000)
+		n := servertest.Scale(10, 2000)
 		if testing.Short() {
 			n = 5
 		}
 		judge(t, n, false, func(t *testing.T) places { return files{t.TempDir()} })
 	})
-	servertest.OnMySQLToo(t, func(t *testing.T) {
+	servertest.OnMySQLIfLong(t, func(t *testing.T) {
 		admin := servertest.Admin(t)
-		judge(t, servertest.Scale(3, 300), true, func(t *testing.T) places { return &schemas{t: t, admin: admin} })
+		judge(t, servertest.Scale(2, 300), true, func(t *testing.T) places { return &schemas{t: t, admin: admin} })
 	})
 }
 

@@ -6,7 +6,7 @@ import (
 )
 
 var (
-	onEach     = storetest.OnEach
+	onEach     = storetest.OnEachDialect
 	withTables = storetest.WithTables
 	open       = storetest.Open
 	exec       = storetest.Exec

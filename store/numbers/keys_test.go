@@ -15,6 +15,7 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/store"
 	"mergesafe/store/numbers"
+	"mergesafe/store/storetest"
 )
 
 type item struct {
@@ -39,7 +40,9 @@ func nextKey(t testing.TB, k *numbers.Keys[item]) int64 {
 }
 
 func TestKeys(t *testing.T) {
-	onEachWithShare(t, func(t *testing.T, db *store.DB, _ string) {
+	storetest.OnEach(t, func(t *testing.T, newDSN func() string) {
+		db := withTables(t, newDSN())
+		ran(t, db, 7)
 		exec(t, db, "CREATE TABLE loot (id BIGINT NOT NULL PRIMARY KEY, name VARCHAR(20) NOT NULL)")
 		inLoot := numbers.KeyOptions{Columns: []string{"loot.id"}, MinBlock: 10}
 		k := openKeys(t, db, 7, inLoot)
@@ -131,7 +134,7 @@ func TestKeysUsedUp(t *testing.T) {
 // Whatever processes of two servers do, and whatever their row forgets, no key comes twice, and
 // each says its server and its form.
 func TestKeysProperty(t *testing.T) {
-	onEach(t, func(t *testing.T, newDSN func() string) {
+	storetest.OnOneOrEach(t, func(t *testing.T, newDSN func() string) {
 		db := withTables(t, newDSN())
 		exec(t, db, "CREATE TABLE loot (id BIGINT NOT NULL PRIMARY KEY)")
 		for _, server := range []gameid.ServerID{7, 300_000} {

@@ -37,7 +37,7 @@ const (
 )
 
 var (
-	kills  = flag.Int("numbers.kills", servertest.Scale(4, 400), "processes that TestNumbersKilled kills")
+	kills  = flag.Int("numbers.kills", servertest.Scale(3, 400), "processes that TestNumbersKilled kills")
 	before = flag.Int("numbers.each", servertest.Scale(1, 2_600_000), "numbers that each of them takes before it is killed, or more")
 
 	killedBlock = numbers.Options{MinBlock: 10, MaxBlock: 50, Timeout: time.Minute}
@@ -106,7 +106,16 @@ func TestNumbersKilled(t *testing.T) {
 			if of == "narrow" && *kills < 10 {
 				t.Skip("it differs from wide by its range")
 			}
-			onEachWithShare(t, func(t *testing.T, db *store.DB, dsn string) { numbersKilled(t, db, dsn, of, kind.spans) })
+			on := storetest.OnOneOrEach
+			if of == "numbers" {
+				on = onEach
+			}
+			on(t, func(t *testing.T, newDSN func() string) {
+				dsn := newDSN()
+				db := withTables(t, dsn)
+				ran(t, db, 7)
+				numbersKilled(t, db, dsn, of, kind.spans)
+			})
 		})
 	}
 }

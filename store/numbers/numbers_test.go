@@ -372,7 +372,7 @@ func TestNumbersRestored(t *testing.T) {
 // Whatever several processes do, no number comes twice, and each is in the
 // space of its source.
 func TestNumbersProperty(t *testing.T) {
-	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
+	storetest.OnOneOrEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		db := withTables(t, newDSN())
 		ran(t, db, 7)
 		seen := make(map[number.Number]bool)
@@ -433,7 +433,7 @@ func TestNumbersProperty(t *testing.T) {
 // Many goroutines of several processes on one row.
 func TestNumbersContention(t *testing.T) {
 	onEachWithShare(t, func(t *testing.T, _ *store.DB, dsn string) {
-		const processes, goroutines, count = 4, 4, 400
+		const processes, goroutines, count = 4, 4, 100
 		taken := make([][]number.Number, processes*goroutines)
 		var wg sync.WaitGroup
 		for i := range processes {

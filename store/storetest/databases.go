@@ -43,8 +43,18 @@ func Node(t testing.TB, open func(store.NodeOptions) (*gameid.Node, error), wind
 
 // OnEach runs a test on each of SQLite, MariaDB, MySQL and PostgreSQL. newDSN names a fresh, empty database.
 func OnEach(t *testing.T, test func(t *testing.T, newDSN func() string)) {
+	on(t, servertest.OnMySQLToo, test)
+}
+
+// OnEachDialect runs a test on SQLite, MariaDB and PostgreSQL, and with LONG=1 on MySQL: a test whose statements are those
+// of tables, which package store knows.
+func OnEachDialect(t *testing.T, test func(t *testing.T, newDSN func() string)) {
+	on(t, servertest.OnMySQLIfLong, test)
+}
+
+func on(t *testing.T, servers func(*testing.T, func(*testing.T)), test func(t *testing.T, newDSN func() string)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, sqlite(t)) })
-	servertest.OnMySQLToo(t, func(t *testing.T) {
+	servers(t, func(t *testing.T) {
 		test(t, func() string { return "mysql:" + servertest.DSN(t) })
 	})
 	t.Run("postgres", func(t *testing.T) {

@@ -23,10 +23,9 @@ func NewFleet(t testing.TB, dsn string) *fleet.Fleet {
 	return f
 }
 
-// OnEachWithFleet gives the test a fleet registry and a way to make databases
-// of games.
+// OnEachWithFleet is [OnEachDialect] of a fleet registry and a way to make databases of games.
 func OnEachWithFleet(t *testing.T, test func(t *testing.T, f *fleet.Fleet, newDSN func() string)) {
-	OnEach(t, func(t *testing.T, newDSN func() string) { test(t, NewFleet(t, newDSN()), newDSN) })
+	OnEachDialect(t, func(t *testing.T, newDSN func() string) { test(t, NewFleet(t, newDSN()), newDSN) })
 }
 
 // OnOneOrEachWithFleet is the same for [OnOneOrEach].

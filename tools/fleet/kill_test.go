@@ -114,7 +114,7 @@ var fencedSince = regexp.MustCompile(`"since":"[^"]*"`)
 func TestKilled(t *testing.T) {
 	servertest.NotShort(t)
 	dir, alone := t.TempDir(), t.TempDir()
-	nightIn(t, dir, 800, 2500, 30, 20, 1200, 900)
+	nightIn(t, dir, 400, 1300, 30, 20, 600, 450)
 	before := make(map[string]string)
 	for i := range 6 {
 		before[fmt.Sprint("w", i+1)] = rowsOf(t, filepath.Join(dir, fmt.Sprintf("w%d.db", i+1)))
@@ -128,7 +128,7 @@ func TestKilled(t *testing.T) {
 	must(t, err)
 	defer book.Close()
 
-	killOften(t, book, 8, func() *exec.Cmd { return fleetIn(dir, "apply", "-pause", "20ms", "night.toml") })
+	killOften(t, book, servertest.Scale(4, 8), func() *exec.Cmd { return fleetIn(dir, "apply", "-pause", "20ms", "night.toml") })
 	ends(t, fleetIn(dir, "apply", "night.toml"), cli.OK)
 	ends(t, fleetIn(dir, "apply", "night.toml"), cli.OK)
 

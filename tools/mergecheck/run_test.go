@@ -219,6 +219,7 @@ func TestProposedRules(t *testing.T) {
 		}
 		defer db.Close()
 		o := gameworlds.Typical(seed)
+		o.Characters, o.Items = servertest.Scale(700, 2000), servertest.Scale(5000, 20_000)
 		o.Offset = 1_000_000 * int64(seed-1)
 		if _, err := game.Fill(t.Context(), db, sqldb.MySQL, o); err != nil {
 			t.Fatal(err)

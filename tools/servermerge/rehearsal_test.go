@@ -127,7 +127,7 @@ func (p *person) wrong(c verdict.ProposedColumn) string {
 // The game of a rehearsal, in two worlds with gaps in their keys and with rows that lead nowhere: from what the tool proposes, through
 // what it leaves to a person, to a merge in which every reference leads to the row that it led to.
 func TestRehearsal(t *testing.T) {
-	servertest.NotShort(t)
+	servertest.Needs(t, servertest.MariaDB)
 	folder := "../../internal/gameworlds/testdata/"
 	game, err := gameworlds.Load(folder+"rehearsal.sql", folder+"rehearsal.refs")
 	if err != nil {
@@ -144,7 +144,7 @@ func TestRehearsal(t *testing.T) {
 	var dsns []string
 	for _, seed := range []uint64{1, 2} {
 		opts := gameworlds.Typical(seed)
-		opts.Items = servertest.Scale(3000, 8000)
+		opts.Characters, opts.Items = servertest.Scale(1000, 2000), servertest.Scale(1000, 8000)
 		dsn := servertest.DSN(t)
 		db, err := sql.Open("mysql", dsn)
 		if err != nil {

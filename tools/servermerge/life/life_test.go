@@ -567,11 +567,11 @@ func (l *life) create() {
 // Whatever operators, games and accidents do, the five invariants hold.
 func TestLife(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
-		check(t, servertest.Scale(50, 10_000), func(dir string) places { return newFiles(dir) }, &library{requests: make(map[string][]string)})
+		check(t, servertest.Scale(30, 10_000), func(dir string) places { return newFiles(dir) }, &library{requests: make(map[string][]string)})
 	})
-	servertest.OnMySQLToo(t, func(t *testing.T) {
+	servertest.OnMySQLIfLong(t, func(t *testing.T) {
 		admin := servertest.Admin(t)
-		check(t, servertest.Scale(3, 500), func(string) places { return newSchemas(t, admin) }, &library{requests: make(map[string][]string)})
+		check(t, servertest.Scale(2, 500), func(string) places { return newSchemas(t, admin) }, &library{requests: make(map[string][]string)})
 	})
 }
 

@@ -1,4 +1,4 @@
-package registry_test
+package store_test
 
 import (
 	"slices"
@@ -24,7 +24,10 @@ func TestServers(t *testing.T) {
 	storetest.Must(t, err)
 	storetest.Must(t, node.Close())
 	own, merged := servers[0], servers[1]
-	want := []registry.Server{{7, "seven", own.World, false, node.Holder(), own.LeaseUntil, true}, {12, "", merged.World, true, gameid.Holder{}, merged.LeaseUntil, false}}
+	want := []registry.Server{
+		{ID: 7, Name: "seven", World: own.World, Holder: node.Holder(), LeaseUntil: own.LeaseUntil, Leased: true},
+		{ID: 12, World: merged.World, Merged: true, LeaseUntil: merged.LeaseUntil},
+	}
 	if !slices.Equal(servers, want) || len(own.World) != 32 || time.Until(own.LeaseUntil) <= 0 {
 		t.Errorf("got %+v, want %+v", servers, want)
 	}

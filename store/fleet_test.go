@@ -1,4 +1,4 @@
-package fleet_test
+package store_test
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ import (
 // A world joins as the server that was claimed for it, or as a free server of its range; options, status and errors are
 // those of the fleet registry.
 func TestFleet(t *testing.T) {
-	must, ctx := storetest.Must, t.Context()
+	ctx := t.Context()
 	dsn := "sqlite:" + filepath.Join(t.TempDir(), "fleet.db")
 	claims := storetest.NewFleet(t, dsn)
 	f, err := fleet.Open(dsn)

@@ -1,4 +1,4 @@
-package gameidtest_test
+package gameid_test
 
 import (
 	"testing"
