@@ -14,9 +14,7 @@ import (
 
 // Whatever engine the server takes by default, all that a merge makes in the new database has
 // transactions, and the merge is undone.
-func TestDefaultEngine(t *testing.T) { servertest.OnMySQLToo(t, testDefaultEngine) }
-
-func testDefaultEngine(t *testing.T) {
+func TestDefaultEngine(t *testing.T) {
 	t.Parallel()
 	e := worldtest.Engines()[1]
 	engine := "MyISAM"

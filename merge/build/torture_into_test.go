@@ -28,7 +28,7 @@ import (
 func TestTortureInto(t *testing.T) {
 	servertest.NotShort(t)
 	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		worlds, kills, total := 1, int(e.Short(12)), 0
+		worlds, kills, total := 1, int(e.Short(6)), 0
 		if *worldtest.Long {
 			worlds, kills = 25, 12
 		}

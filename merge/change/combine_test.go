@@ -279,7 +279,7 @@ func TestCombineResumed(t *testing.T) {
 		}
 		all := wallets(t, e, rows[0], rows[1], rows[2])
 		p, _ := worldtest.PlanOf(t, e, all, combining(walletFormulas))
-		worldtest.InterruptedAnywhere(t, e, p, all, map[bool]int{true: 12, false: 69}[e.Name == "sqlite"])
+		worldtest.InterruptedAnywhere(t, e, p, all, map[bool]int{true: 13, false: 69}[e.Name == "sqlite"])
 	})
 }
 

@@ -56,10 +56,11 @@ func TestLeaveWithoutSnapshot(t *testing.T) {
 			o.Engine = rules.InnoDB
 			where("hero", "level < 20")(o, d)
 		})
-		worldtest.MergedAndBack(t, e, all, opts)
+		before := []string{worldtest.Dump(t, all[0]), worldtest.Dump(t, all[1])}
 		p, into := worldtest.MergeOf(t, e, all, opts)
 		worldtest.Asked(t, into, "SELECT guid FROM hero ORDER BY guid", "2", "3", "4", "5", "1002", "1003", "1004", "1005")
 		worldtest.Asked(t, into, "SELECT guid, spell FROM spell ORDER BY guid", "2|7", "5|9", "1002|7", "1005|9")
+		worldtest.Proved(t, p, into, all)
 		for _, change := range []string{"UPDATE hero SET account = 7 WHERE guid = 1", "UPDATE hero SET level = 19 WHERE guid = 5", "INSERT INTO spell VALUES (1, 99)"} {
 			worlds := worldtest.Clones(t, e, all)
 			worldtest.Exec(t, worlds[0], change)
@@ -70,6 +71,11 @@ func TestLeaveWithoutSnapshot(t *testing.T) {
 		worldtest.Exec(t, all[0], "UPDATE hero SET level = 19 WHERE guid = 5")
 		if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Fail {
 			t.Errorf("%+v", proof)
+		}
+		worldtest.Exec(t, all[0], "UPDATE hero SET level = 50 WHERE guid = 5")
+		worldtest.MustDrop(t, p, into, all)
+		if !slices.Equal(before, []string{worldtest.Dump(t, all[0]), worldtest.Dump(t, all[1])}) {
+			t.Error("a world was changed")
 		}
 	})
 }

@@ -45,7 +45,7 @@ func TestNamesSet(t *testing.T) {
 			"s2 2 name Bob>Bob.; s2 2 at_login 0>1; s2 2 asked no>yes; s1 3 name Cat>Cat.; s1 3 asked no>yes"; got != want {
 			t.Errorf("planned:\n%s\nwant:\n%s", got, want)
 		}
-		worldtest.InterruptedAnywhere(t, e, p, all, map[bool]int{true: 45, false: 120}[e.Name == "sqlite"])
+		worldtest.InterruptedAnywhere(t, e, p, all, map[bool]int{true: 31, false: 120}[e.Name == "sqlite"])
 		worldtest.MustApply(t, p, into, all)
 		worldtest.Asked(t, into, "SELECT guid, name, at_login, asked, seen FROM chars ORDER BY guid",
 			"1|Ann.|1|yes|10", "2|Bob|4|no|90", "3|Cat.|1|yes|10", "4|Own|0|no|1",

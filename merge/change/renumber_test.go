@@ -57,7 +57,7 @@ func TestRenumber(t *testing.T) {
 				t.Fatalf("%s: %+v", got, p.Renames)
 			}
 			if unique {
-				worldtest.InterruptedAnywhere(t, e, p, all, map[bool]int{true: 45, false: 135}[e.Name == "sqlite"])
+				worldtest.InterruptedAnywhere(t, e, p, all, map[bool]int{true: 31, false: 135}[e.Name == "sqlite"])
 			}
 			worldtest.MustApply(t, p, into, all)
 			worldtest.Asked(t, into, "SELECT account, place, name FROM chars WHERE account IS NOT NULL AND place IS NOT NULL ORDER BY account, place",

@@ -124,9 +124,10 @@ func TestNewValuesAreTried(t *testing.T) {
 			}
 			t.Run(strings.ReplaceAll(name+"/"+tt.what, " ", "_"), func(t *testing.T) {
 				on := worldtest.OnEachIfLong // rows are tried in one way, however they change
-				if name == "set" {
+				switch notNull := strings.HasSuffix(tt.further, "NOT NULL"); {
+				case name == "set" && (tt.of != "" || notNull):
 					on = worldtest.OnEvery
-				} else if tt.of != "" {
+				case name == "set" || tt.of != "":
 					on = worldtest.OnEach
 				}
 				on(t, func(t *testing.T, e worldtest.Engine) {

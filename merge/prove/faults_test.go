@@ -95,18 +95,3 @@ func TestLateWrite(t *testing.T) {
 		}
 	})
 }
-
-// In a world without a registry nothing changes, not a byte.
-func TestSourcesUntouched(t *testing.T) {
-	e := worldtest.OnSQLite(t)
-	all := []world.Database{worldtest.ManyRows(t, e, "s1", 1, 10), worldtest.ManyRows(t, e, "s2", 100_000, 30)}
-	before := worldtest.Untouched(t, all[0]) + worldtest.Untouched(t, all[1])
-	p, into := worldtest.MergeOf(t, e, all, worldtest.ManyOptions)
-	worldtest.Verified(t, p, into, all)
-	if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if before != worldtest.Untouched(t, all[0])+worldtest.Untouched(t, all[1]) {
-		t.Error("a world was changed")
-	}
-}

@@ -72,7 +72,7 @@ func TestEveryReadFailsOnce(t *testing.T) {
 				}
 				return nil, err
 			}},
-			{name: "status", run: func(ctx context.Context) (any, error) { return build.LookUp(ctx, p, into, all) }},
+			{name: "status", most: 48, run: func(ctx context.Context) (any, error) { return build.LookUp(ctx, p, into, all) }},
 			{name: "last merge", run: func(ctx context.Context) (any, error) { return record.LastMerge(ctx, into) }},
 			{name: "recorded plan", run: func(ctx context.Context) (any, error) { return record.RecordedPlan(ctx, into, p.ID) }},
 			{name: "whois", run: func(ctx context.Context) (any, error) { return record.Whois(ctx, into, "accounts", firstAccount) }},

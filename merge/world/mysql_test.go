@@ -68,7 +68,6 @@ func testReplicated(t *testing.T, e worldtest.Engine) {
 	if n := worldtest.Number(t, all[0], "SELECT @@gtid_mode = 'ON' AND @@binlog_format = 'ROW' AND @@sql_require_primary_key"); n != 1 {
 		t.Fatal("the server does not have its options")
 	}
-	worldtest.MergedAndBack(t, e, all, worldtest.OddAllowed)
 	p, into := worldtest.PlanOf(t, e, all, worldtest.OddAllowed)
 	worldtest.Exec(t, all[0], "FLUSH BINARY LOGS")
 	worldtest.MustApply(t, p, into, all)
@@ -88,6 +87,9 @@ func testReplicated(t *testing.T, e worldtest.Engine) {
 	if events["Write_rows"] == 0 || events["Gtid"] == 0 {
 		t.Errorf("the log has %v", events)
 	}
+	db.Close()
+	worldtest.Proved(t, p, into, all)
+	worldtest.MustDrop(t, p, into, all)
 }
 
 // With lower_case_table_names=1 a server has all names in lower case. Tables whose

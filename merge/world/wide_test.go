@@ -31,8 +31,7 @@ func TestWideTables(t *testing.T) {
 		keyless:  {"INTEGER", [2][]int{{1, 2}, {1, 3}}, rules.TablePolicy{}},
 		"combined": {"INTEGER PRIMARY KEY", [2][]int{{1, 2}, {1, 3}},
 			rules.TablePolicy{Policy: rules.PolicyCombine, Columns: map[string]string{"c0": "sum"}}},
-		"emptied": {"INTEGER PRIMARY KEY", [2][]int{{1, 2}, {1, 3}}, rules.TablePolicy{Policy: rules.PolicyReset}},
-		"same":    {"INTEGER PRIMARY KEY", [2][]int{{1, 2}, {1, 2}}, rules.TablePolicy{Policy: rules.PolicySame}},
+		"same": {"INTEGER PRIMARY KEY", [2][]int{{1, 2}, {1, 2}}, rules.TablePolicy{Policy: rules.PolicySame}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			all := []world.Database{e.Fresh(t, "s1"), e.Fresh(t, "s2")}
