@@ -41,7 +41,8 @@ func (f *Fleet) Follow(ctx context.Context, reg *worldregistry.Registry, note No
 // (ErrSuperseded). into is where, without secrets; empty takes it back. Like [Fleet.Follow] it leaves the others as they
 // are, and can be repeated.
 //
-// It returns an [*Error]: with ErrRunning if such a world runs, and those of Follow about the server.
+// It returns an [*Error]: with ErrRunning if such a world runs, and those of Follow about the server and its generation; with
+// ErrSuperseded also for a copy of a world that was merged into a third database.
 func (f *Fleet) Gone(ctx context.Context, reg *worldregistry.Registry, into string, note Note) error {
 	id, worlds, err := f.worlds(ctx, reg)
 	if err != nil {
@@ -59,8 +60,8 @@ func (f *Fleet) Gone(ctx context.Context, reg *worldregistry.Registry, into stri
 		if row != nil && row.World == own.World && row.GoneInto == into {
 			continue
 		}
-		if row == nil || row.GoneInto == "" {
-			if err := f.claims(own.ID, row, id, own, Options{Place: reg.Place()}); err != nil {
+		if into != "" || row == nil { // a copy of it may not go elsewhere
+			if err := f.current(id, row, own, reg.Place()); err != nil {
 				return err
 			}
 		}
@@ -90,31 +91,37 @@ func (f *Fleet) worlds(ctx context.Context, reg *worldregistry.Registry) (id str
 // but ErrRunning, and ErrSuperseded also for a world that was merged into another one. It changes nothing.
 func (f *Fleet) Elsewhere(ctx context.Context, reg *worldregistry.Registry) error {
 	id, worlds, err := f.worlds(ctx, reg)
+	if err != nil {
+		return err
+	}
 	for _, own := range worlds {
+		row, err := f.load(ctx, own.ID)
 		if err == nil {
-			_, err = f.current(ctx, id, own, reg.Place())
+			err = f.current(id, row, own, reg.Place())
+		}
+		if err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
-// current is the row of a world that may be in this database.
-func (f *Fleet) current(ctx context.Context, id string, own worldregistry.Server, place string) (*Server, error) {
-	row, err := f.load(ctx, own.ID)
-	if err != nil {
-		return nil, err
-	}
+// current refuses a world that may not be in this database, by its row.
+func (f *Fleet) current(id string, row *Server, own worldregistry.Server, place string) error {
 	if err := f.claims(own.ID, row, id, own, Options{Place: place}); err != nil {
-		return nil, err
+		return err
 	}
 	if row.World != "" && own.Generation() < worldregistry.Generation(row.WorldEpoch) {
-		return nil, superseded(row, own, place)
+		return superseded(row, own, place)
 	}
-	return row, nil
+	return nil
 }
 
 func (f *Fleet) follow(ctx context.Context, id string, own worldregistry.Server, place string, note Note) error {
-	row, err := f.current(ctx, id, own, place)
+	row, err := f.load(ctx, own.ID)
+	if err == nil {
+		err = f.current(id, row, own, place)
+	}
 	switch {
 	case err != nil:
 		return err

@@ -108,6 +108,7 @@ func TestGone(t *testing.T) {
 			t.Errorf("%+v, history %+v", s, history)
 		}
 		refused(t, backup, f, 7, fleet.ErrSuperseded, `was merged into "new"`, "servermerge undo", "gameid servers rebind -h")
+		says(t, f.Gone(ctx, storetest.World(backup), "third", note), fleet.ErrSuperseded, `was merged into "new"`)
 		must(t, f.Gone(ctx, storetest.World(world), "", note))
 		m = join(t, world, f, 7)
 		must(t, m.Close())
