@@ -11,6 +11,7 @@ import (
 
 	"mergesafe/merge/change"
 	"mergesafe/merge/job"
+	"mergesafe/merge/record"
 	"mergesafe/merge/world"
 )
 
@@ -21,6 +22,10 @@ func raise(ctx context.Context, u *undo) error {
 		return err // if another undo has raised them, tables of the new database may be gone
 	}
 	u.writing(true)
+	seen, err := registries(ctx, u)
+	if err != nil {
+		return err
+	}
 	for i, w := range u.Worlds {
 		w.Drop() // it reads what is written now
 		to := &world.Connection{Database: w.Database, Writes: true, Fail: w.Fail}
@@ -43,24 +48,36 @@ func raise(ctx context.Context, u *undo) error {
 		return err
 	}
 	for i := range u.Worlds {
-		if err := raiseWorld(ctx, u.Run, i, given); err != nil {
+		if err := raiseWorld(ctx, u.Run, i, given, seen[i]); err != nil {
 			return fmt.Errorf("database %q: %w", u.Worlds[i].Name, err)
 		}
 	}
 	return u.Manifest.NoteRaised(ctx)
 }
 
+// registries are those of the worlds.
+func registries(ctx context.Context, u *undo) (all []*given, err error) {
+	for _, w := range u.Worlds {
+		c := &world.Connection{Database: w.Database}
+		g, err := givenIn(ctx, c)
+		c.Close()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, g)
+	}
+	return all, nil
+}
+
 // raiseUnseen raises the marks of a merge whose new database is gone: above all that may have been given there until
 // now.
 func raiseUnseen(ctx context.Context, u *undo) error {
-	for i := range u.Worlds {
-		c := &world.Connection{Database: u.Worlds[i].Database}
-		own, err := givenIn(ctx, c)
-		c.Close()
-		if err == nil {
-			err = own.surpassNow(u)
-		}
-		if err != nil {
+	seen, err := registries(ctx, u)
+	if err != nil {
+		return err
+	}
+	for i, own := range seen {
+		if err := own.surpassNow(u); err != nil {
 			return err
 		}
 		for id, s := range own.servers {
@@ -68,7 +85,7 @@ func raiseUnseen(ctx context.Context, u *undo) error {
 			own.servers[id] = s
 		}
 		own.marks, own.numbers = nil, nil
-		if err := raiseWorld(ctx, u.Run, i, own); err != nil {
+		if err := raiseWorld(ctx, u.Run, i, own, own); err != nil {
 			return fmt.Errorf("database %q: %w", u.Worlds[i].Name, err)
 		}
 	}
@@ -132,8 +149,9 @@ func givenIn(ctx context.Context, on *world.Connection) (*given, error) {
 }
 
 // raiseWorld raises, in one transaction, what a world has of what was given, and marks its fences: from then on they say
-// that it may live again.
-func raiseWorld(ctx context.Context, r *job.Run, w int, of *given) error {
+// that it may live again. If others have set or lifted one since it was seen, another undo was faster, and there may be a
+// later merge: that is [record.ErrBusy].
+func raiseWorld(ctx context.Context, r *job.Run, w int, of, seen *given) error {
 	defer r.Worlds[w].Drop()
 	tables, err := r.Worlds[w].Texts(ctx, r.Worlds[w].Dialect().TableNames())
 	if err != nil || !contains(tables, worldregistry.Table) && len(of.servers) == 0 {
@@ -148,7 +166,7 @@ func raiseWorld(ctx context.Context, r *job.Run, w int, of *given) error {
 		}
 	}
 	return to.Tx(ctx, func() error {
-		if err := raiseServers(ctx, r, to, of); err != nil {
+		if err := raiseServers(ctx, r, to, of, seen); err != nil {
 			return err
 		}
 		if w > 0 { // its numbers did not go on
@@ -183,7 +201,7 @@ func raiseWorld(ctx context.Context, r *job.Run, w int, of *given) error {
 }
 
 // raiseServers raises the rows of a registry.
-func raiseServers(ctx context.Context, r *job.Run, to *world.Connection, of *given) error {
+func raiseServers(ctx context.Context, r *job.Run, to *world.Connection, of, seen *given) error {
 	tables, err := to.Texts(ctx, to.Dialect().TableNames())
 	if err != nil || !contains(tables, worldregistry.Table) {
 		return err
@@ -196,6 +214,9 @@ func raiseServers(ctx context.Context, r *job.Run, to *world.Connection, of *giv
 		var holder gameid.Holder
 		if err := holder.Scan(now.row["holder"]); err != nil {
 			return err
+		}
+		if world.Text(now.row["holder"]) != world.Text(seen.servers[at].row["holder"]) {
+			return fmt.Errorf("%w: the fence of server %d of %q has changed", record.ErrBusy, at.id, to.Name)
 		}
 		fence, fenced := worldregistry.FenceOf(holder)
 		ours := fenced && fence.Merge == r.Plan.ID

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
@@ -263,6 +265,7 @@ func TestUndoThaws(t *testing.T) {
 			came, reads := 0, 0
 			met = false
 			var others error
+			var later []string
 			_, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: patient}, job.Hooks{Fail: func(point string) error {
 				if point == "read" {
 					if reads++; reads%servertest.Scale(12, 3) != 0 {
@@ -277,10 +280,12 @@ func TestUndoThaws(t *testing.T) {
 					busy++
 				}
 				if _, others = build.Undo(t.Context(), p, into, all, build.UndoOptions{Options: once}); others == nil {
-					later := worldtest.MustPlan(t, into, all, planner.PlanOptions{})
-					worldtest.MustApply(t, later, into, all)
-					worldtest.Opened(t, later, into, all)
+					other := []world.Database{all[1], all[0]}
+					q := worldtest.MustPlan(t, into, other, planner.PlanOptions{})
+					worldtest.MustApply(t, q, into, other)
+					worldtest.Opened(t, q, into, other)
 					worldtest.Exec(t, into, "CREATE TABLE played (id INTEGER PRIMARY KEY)")
+					later = registries(t, append(other, into))
 				}
 				return nil
 			}})
@@ -295,6 +300,9 @@ func TestUndoThaws(t *testing.T) {
 				t.Fatalf("point %d: %v", n, err)
 			case others == nil:
 				played++
+				if diff := cmp.Diff(later, registries(t, []world.Database{all[1], all[0], into})); diff != "" {
+					t.Fatalf("point %d: it wrote to the registries of the later merge (-want +got): %s", n, diff)
+				}
 			case errors.Is(others, record.ErrBusy), errors.Is(others, record.ErrStopped), errors.Is(others, record.ErrNoMerge):
 				busy++
 				if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil && !errors.Is(err, record.ErrNoMerge) {
@@ -310,6 +318,17 @@ func TestUndoThaws(t *testing.T) {
 			t.Error("not both were met")
 		}
 	})
+}
+
+// registries are the servers that databases list.
+func registries(t *testing.T, all []world.Database) (texts []string) {
+	t.Helper()
+	for _, d := range all {
+		for _, s := range worldtest.RegistryIn(t, d) {
+			texts = append(texts, fmt.Sprintf("%s: server %d of %s is %s, in generation %d, at %d, held by %s", d.Name, s.ID, s.World, s.Role, s.Generation(), s.Reserved, s.Holder))
+		}
+	}
+	return texts
 }
 
 // endUndo tries another undo beside the session of one on a server, which is told so and changes nothing, and ends that session.

@@ -3,6 +3,7 @@ package build_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,6 +12,7 @@ import (
 	"mergesafe/merge/build"
 	"mergesafe/merge/job"
 	"mergesafe/merge/planner"
+	"mergesafe/merge/prove"
 	"mergesafe/merge/record"
 	"mergesafe/merge/world"
 	"mergesafe/merge/worldtest"
@@ -75,4 +77,44 @@ func TestLookUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	look(record.StatePlanAgain, 0, false) // it raised what the worlds give
+}
+
+// While the record of a merge is made, statement by statement, its state is known: an apply that was killed there has begun, and is
+// undone.
+func TestKilledWithinTheRecord(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := []world.Database{worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5)}
+		p, into := worldtest.PlanOf(t, e, all, worldtest.ManyOptions)
+		begun := 0
+		for n := range 4 {
+			came, met := 0, false
+			build.ApplyWith(t.Context(), p, into, all, once, job.Hooks{Fail: func(point string) error {
+				if point != "before create" || met {
+					return nil
+				}
+				if came++; came-1 < n {
+					return nil
+				}
+				met = true
+				return context.Canceled
+			}})
+			is, err := build.LookUp(t.Context(), p, into, all)
+			if err != nil {
+				t.Fatalf("killed before statement %d: %v", n, err)
+			}
+			if is.State == record.StateCopying {
+				begun++
+			}
+			if _, err := prove.Verify(t.Context(), p, into, all, once); err == nil || strings.Contains(err.Error(), record.ProgressTable) {
+				t.Errorf("killed before statement %d, verify: %v", n, err)
+			}
+			if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil && !errors.Is(err, record.ErrNoMerge) {
+				t.Fatalf("killed before statement %d, undo: %v", n, err)
+			}
+			worldtest.Dropped(t, into)
+		}
+		if begun < 3 {
+			t.Errorf("a record was begun at %d points", begun)
+		}
+	})
 }

@@ -86,10 +86,10 @@ func UndoWith(ctx context.Context, plan *plan.Plan, into world.Database, worlds 
 	}
 	defer r.Close()
 	r.New.Unchecked = true
-	if r.New.Dialect().MySQL() {
-		r.New.Begins = func(ctx context.Context) error { return onlyUndo(ctx, r) }
-	}
 	u := &undo{Run: r, force: opts.Force, placing: opts.Placing, done: &Undone{ID: plan.ID}}
+	if r.New.Dialect().MySQL() {
+		r.New.Begins = func(ctx context.Context) error { return onlyUndo(ctx, u) }
+	}
 	u.writing(false)
 	for _, w := range worlds { // which an undo that was killed may have been raising
 		if err := world.Recover(ctx, w); err != nil {
@@ -100,6 +100,7 @@ func UndoWith(ctx context.Context, plan *plan.Plan, into world.Database, worlds 
 	if err != nil {
 		return nil, err
 	}
+	u.found = recorded
 	err = u.OrBusy(ctx, u.undo(ctx, recorded))
 	u.done.Lifted, u.done.Notes = r.Lifted, r.Notes
 	return u.done, err
@@ -110,6 +111,8 @@ type undo struct {
 	force   bool
 	placing func(ctx context.Context) error
 	done    *Undone
+
+	found record.State // with which this process began; "" from when it has recorded the undo
 
 	// older says that the record is behind the fences: the new database was restored from a copy, and does not know what
 	// it has given since.
@@ -153,6 +156,7 @@ func (u *undo) undo(ctx context.Context, recorded record.State) error {
 		if was, err = u.begin(ctx, recorded); err != nil {
 			return err
 		}
+		u.found = ""
 	} else if err := u.sameIfEntered(ctx, was); err != nil {
 		return err
 	}
@@ -232,6 +236,11 @@ func undoPlace(ctx context.Context, u *undo) error {
 	if u.placing == nil {
 		return nil
 	}
+	if u.Manifest.Left != "" { // there may be a later merge by now
+		if err := stillUndoing(ctx, u); err != nil {
+			return err
+		}
+	}
 	return u.placing(ctx)
 }
 
@@ -241,11 +250,16 @@ func stillUndoing(ctx context.Context, u *undo) error {
 	if !u.New.Dialect().MySQL() {
 		u.New.Close()
 	}
+	return u.still(ctx)
+}
+
+// still returns [record.ErrBusy] if the merge is not as this process left it.
+func (u *undo) still(ctx context.Context) error {
 	now, err := u.State(ctx)
-	if err == nil && now != u.Manifest.Left && (now != "" || !u.Manifest.Removing) {
-		err = u.Manifest.WrongState(now, u.Manifest.Left)
+	if err != nil || now == u.Manifest.Left || now != "" && now == u.found || now == "" && u.Manifest.Removing {
+		return err
 	}
-	return err
+	return u.Manifest.WrongState(now, u.Manifest.Left)
 }
 
 // worldsThere refuses to drop the only rows of a world, or a world in the place of the new database.
@@ -455,15 +469,20 @@ func (u *undo) dropOnServer(ctx context.Context, all *world.Schema) error {
 	return err
 }
 
-// onlyUndo makes sure that no other undo is at work in a database of MySQL or MariaDB until the session ends. What an undo has read
-// there is true until then, and one whose process was frozen does nothing more to the database if its session has ended
-// meanwhile: it may be that of a later merge.
-func onlyUndo(ctx context.Context, r *job.Run) error {
-	lock, alone, err := world.Undo(ctx, r.New, r.Opts.RetryFor)
-	if err == nil && !alone {
-		err = undoing(r, lock)
+// onlyUndo makes sure, when a session of MySQL or MariaDB begins, that no other undo is at work in the database until it ends, and
+// that none was since the last one of this process ended: what is there may be a later merge. What an undo has read there is
+// true as long as its session.
+func onlyUndo(ctx context.Context, u *undo) error {
+	lock, alone, err := world.Undo(ctx, u.New, u.Opts.RetryFor)
+	switch {
+	case err != nil:
+		return err
+	case !alone:
+		return undoing(u.Run, lock)
+	case u.Manifest.Left == "": // it has not looked yet
+		return nil
 	}
-	return err
+	return u.still(ctx)
 }
 
 // undoing is [record.ErrBusy] for a database in which another session has the lock of an undo.

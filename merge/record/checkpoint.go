@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/world"
@@ -31,6 +32,10 @@ const checkpointsOf = "SELECT source, tab, part, done_rows, row_sum, finished, n
 
 // Checkpoints returns those of all places. It is an error if one of them cannot be read.
 func (m *Manifest) Checkpoints(ctx context.Context) (all map[Place]Checkpoint, err error) {
+	found, err := m.Tables(ctx)
+	if err != nil || !slices.Contains(found, ProgressTable) { // the process was killed when it had made the record alone
+		return nil, err
+	}
 	return m.checkpoints(ctx, checkpointsOf, m.ID)
 }
 

@@ -108,6 +108,9 @@ func readJob(cmd *cliv3.Command) (*job, error) {
 	if file == "" {
 		return nil, cli.Usage("no plan given: want the file that \"servermerge plan -o FILE\" wrote")
 	}
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() { // whoever opens a pipe waits
+		return nil, cli.Usage("%s is no file: want the file that \"servermerge plan -o FILE\" wrote", printable.Text(file))
+	}
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) && strings.HasPrefix(file, "sqlite:") || strings.HasPrefix(file, "mysql:") { // perhaps with its password
 		return nil, cli.Usage("got a database instead of a plan: want the file that \"servermerge plan -o FILE\" wrote")
@@ -128,8 +131,9 @@ func readJob(cmd *cliv3.Command) (*job, error) {
 
 // newPlanFile makes the file of -o for a plan: never in the place of another, with which a merge may
 // have begun. One that was refused does not count.
-func newPlanFile(name string) (*cli.File, error) {
-	file, err := cli.NewFirstFile("o", name, func() bool { return isRefused(name) }) // no merge began with such a one, nor will any
+func newPlanFile(cmd *cliv3.Command, all ...merge.Database) (*cli.File, error) {
+	name := cmd.String("o")
+	file, err := cli.NewFirstFile("o", name, func() bool { return isRefused(name) }, inputs(cmd, "", all...)...) // no merge began with such a one, nor will any
 	if errors.Is(err, fs.ErrExist) {
 		err = fmt.Errorf("-o: %s already exists, and a merge may have been begun with it: want another name", name)
 	}

@@ -45,7 +45,7 @@ func (s surroundings) makePlan(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	name := cmd.String("o")
-	file, err := newPlanFile(name)
+	file, err := newPlanFile(cmd, all...)
 	if err != nil {
 		return err
 	}

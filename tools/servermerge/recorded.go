@@ -24,7 +24,7 @@ func (s surroundings) recordedPlan(ctx context.Context, cmd *cliv3.Command) erro
 	if err != nil {
 		return err
 	}
-	file, err := newPlanFile(name)
+	file, err := newPlanFile(cmd, made)
 	if err != nil {
 		return err
 	}

@@ -32,25 +32,45 @@ type Input struct {
 // and may be a world that the command does not know. Without a name there is nothing to be
 // written, and all methods do nothing.
 func NewFile(flag, name string, inputs ...Input) (*File, error) {
-	for _, in := range inputs { // which may be written by the same command, and not be there yet
-		if name != "" && in.Name != "" && filepath.Clean(in.Name) == filepath.Clean(name) {
-			return nil, Usage("-%s: %s is %s: want another file", flag, name, in.What)
+	return create(flag, name, func() bool { return true }, inputs)
+}
+
+// NewFirstFile is NewFile, but never takes the place of an older file, unless over says so of it: that is
+// an error like [fs.ErrExist].
+func NewFirstFile(flag, name string, over func() bool, inputs ...Input) (*File, error) {
+	return create(flag, name, over, inputs)
+}
+
+// writable refuses what a command must not write: one of its inputs, which may not be there yet, a database, and what is no file.
+func writable(flag, name string, inputs []Input) error {
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return fmt.Errorf("-%s: %w", flag, err)
+	}
+	info, err := os.Stat(name)
+	for _, in := range inputs {
+		if in.Name == "" {
+			continue
+		}
+		same := false
+		if other, unread := os.Stat(in.Name); err == nil && unread == nil {
+			same = os.SameFile(info, other)
+		}
+		if at, unknown := filepath.Abs(in.Name); same || unknown == nil && at == path {
+			return Usage("-%s: %s is %s: want another file", flag, name, in.What)
 		}
 	}
-	if info, err := os.Stat(name); err == nil {
-		if info.IsDir() {
-			return nil, fmt.Errorf("-%s: %s is a folder: want a file", flag, name)
-		}
-		for _, in := range inputs {
-			if other, err := os.Stat(in.Name); err == nil && os.SameFile(info, other) {
-				return nil, Usage("-%s: %s is %s: want another file", flag, name, in.What)
-			}
-		}
-		if isDatabase(name) {
-			return nil, Usage("-%s: %s is a database: want another file", flag, name)
-		}
+	switch {
+	case err != nil: // it is not there, or making it tells why
+		return nil
+	case info.IsDir():
+		return fmt.Errorf("-%s: %s is a folder: want a file", flag, name)
+	case !info.Mode().IsRegular(): // whoever opens a pipe waits
+		return Usage("-%s: %s is a device or a pipe: want a file", flag, name)
+	case isDatabase(name):
+		return Usage("-%s: %s is a database: want another file", flag, name)
 	}
-	return create(flag, name, func() bool { return true })
+	return nil
 }
 
 // isDatabase reports whether a file begins as a database of SQLite does (https://sqlite.org/fileformat2.html).
@@ -66,18 +86,15 @@ func isDatabase(name string) bool {
 	return err == nil && string(head) == magic
 }
 
-// NewFirstFile is NewFile, but never takes the place of an older file, unless over says so of it: that is
-// an error like [fs.ErrExist].
-func NewFirstFile(flag, name string, over func() bool) (*File, error) {
-	return create(flag, name, over)
-}
-
-func create(flag, name string, over func() bool) (*File, error) {
+func create(flag, name string, over func() bool, inputs []Input) (*File, error) {
 	if name == "" {
 		return new(File), nil
 	}
 	if shown := MaskedWord(name); shown != name {
 		return nil, Usage("-%s %s: want the name of a file, not a DSN, which may have a password in it", flag, shown)
+	}
+	if err := writable(flag, name, inputs); err != nil {
+		return nil, err
 	}
 	if _, err := os.Lstat(name); err == nil && !over() {
 		return nil, fmt.Errorf("-%s: %s: %w: want another name", flag, name, fs.ErrExist)
