@@ -70,6 +70,9 @@ type Holder struct {
 }
 
 func (h Holder) String() string {
+	if h.User == "" { // a server may know no more, such as MySQL without its performance schema
+		return fmt.Sprintf("connection %d", h.ID)
+	}
 	return fmt.Sprintf("connection %d of %q at %q, database %q, %s for %s", h.ID, h.User, h.Host, h.DB, h.Doing, time.Duration(h.Seconds)*time.Second)
 }
 

@@ -319,7 +319,11 @@ func bringRows(ctx context.Context, r *job.Run, made *world.Schema) error {
 			if err := w.Manifest.ExpectState(soft, r.Manifest.Working()); err != nil {
 				return err
 			}
-			if err := made.MakeIndexes(soft, w.New, table); err != nil {
+			err := made.MakeIndexes(soft, w.New, table)
+			if errors.Is(err, sqldb.ErrDuplicate) { // which was allowed, or came after the plan
+				return refused(w, plan.NextUndoPlan, fmt.Sprintf("rows of table %q are equal in a UNIQUE index, so it cannot be made: change them in their worlds: %v", table, err))
+			}
+			if err != nil {
 				return err
 			}
 			mu.Lock()
