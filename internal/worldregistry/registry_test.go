@@ -27,7 +27,9 @@ func TestReserver(t *testing.T) {
 			if dsns[t] == "" {
 				dsns[t] = newDSN()
 			}
-			return storetest.World(withTables(t, dsns[t])) // connections of its own, like another process
+			db := open(t, dsns[t]) // connections of its own, like another process
+			must(t, db.CreateRegistry(t.Context()))
+			return storetest.World(db)
 		})
 	})
 }
