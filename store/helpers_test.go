@@ -11,6 +11,7 @@ import (
 
 var (
 	onEach           = storetest.OnEach
+	onOne            = storetest.OnOneOrEach
 	onEachWithTables = storetest.OnEachWithTables
 	withTables       = storetest.WithTables
 	open             = storetest.Open

@@ -203,7 +203,7 @@ type valuer []string
 func (v valuer) Value() (driver.Value, error) { return []byte(strings.Join(v, ",")), nil }
 
 func TestZeroIDNamesField(t *testing.T) {
-	onEach(t, func(t *testing.T, newDSN func() string) {
+	onOne(t, func(t *testing.T, newDSN func() string) {
 		ctx := t.Context()
 		db := open(t, newDSN())
 		bags := store.MustTable[gameid.Of[bagged], bagged]("bags")

@@ -417,7 +417,8 @@ func TestReadOnlyMySQL(t *testing.T) {
 }
 
 func TestClosed(t *testing.T) {
-	onEachWithTables(t, func(t *testing.T, db *store.DB) {
+	onOne(t, func(t *testing.T, newDSN func() string) {
+		db := withTables(t, newDSN())
 		must(t, db.Ping(t.Context()))
 		must(t, db.Close())
 		if err := starter.Players.Insert(t.Context(), db, player(1)); err == nil {

@@ -195,7 +195,8 @@ func TestInsertSkipsNoRow(t *testing.T) {
 }
 
 func TestInsertValidates(t *testing.T) {
-	onEachWithTables(t, func(t *testing.T, db *store.DB) {
+	onOne(t, func(t *testing.T, newDSN func() string) {
+		db := withTables(t, newDSN())
 		bad := player(2)
 		bad.Gold = -1
 		for what, err := range map[string]error{

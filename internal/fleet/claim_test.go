@@ -157,7 +157,7 @@ func TestRebind(t *testing.T) {
 	t.Parallel()
 	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		ctx := t.Context()
-		db := withTables(t, newDSN())
+		db := withRegistry(t, newDSN())
 		claimed(t, f, 7)
 		claimed(t, f, 8)
 		m := join(t, db, f, 7)

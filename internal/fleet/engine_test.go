@@ -27,7 +27,7 @@ func testDefaultEngines(t *testing.T) {
 			shared, world := "mysql:"+servertest.DSN(t)+parameter, "mysql:"+servertest.DSN(t)+parameter
 			f := storetest.NewFleet(t, shared)
 			must(t, storetest.Second(f.Claim(ctx, "s1", 7, fleet.Note{})))
-			db := withTables(t, world)
+			db := storetest.WithTables(t, world)
 			node, err := f.Join(ctx, storetest.World(db), 7, worldOptions, fleet.Options{Name: "s1"})
 			must(t, err)
 			defer node.Close()

@@ -55,7 +55,7 @@ func TestFleetLostAnswers(t *testing.T) {
 				dsn := newDSN()
 				operator := newFleet(t, dsn)
 				claimed(t, operator, 7)
-				db := withTables(t, newDSN())
+				db := withRegistry(t, newDSN())
 				var armed atomic.Bool
 				var struck atomic.Int64
 				f := openFleetOver(t, dsn, func(what string) (error, bool) {
@@ -115,7 +115,7 @@ func TestClosedDuringAHeartbeat(t *testing.T) {
 	t.Parallel()
 	onOneWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		claimed(t, f, 7)
-		db := withTables(t, newDSN())
+		db := withRegistry(t, newDSN())
 		interrupted := func() *fleet.Member {
 			m := join(t, db, f, 7)
 			ctx, cancel := context.WithCancel(t.Context())
@@ -143,7 +143,7 @@ func TestFleetServerKilled(t *testing.T) {
 	dsn, err := server.Database(t.Context())
 	must(t, err)
 	f := newFleet(t, "mysql:"+dsn)
-	db := withTables(t, "sqlite:"+t.TempDir()+"/game.db")
+	db := withRegistry(t, "sqlite:"+t.TempDir()+"/game.db")
 	claimed(t, f, 7)
 	m := join(t, db, f, 7)
 	must(t, server.Kill())
@@ -158,7 +158,7 @@ func TestFleetServerKilled(t *testing.T) {
 	if next := mint(t, m); next.Compare(last) <= 0 {
 		t.Errorf("%s after %s", next, last)
 	}
-	refused(t, withTables(t, "sqlite:"+t.TempDir()+"/fresh.db"), openFleet(t, "mysql:"+dsn), 8, fleet.ErrNotBound)
+	refused(t, withRegistry(t, "sqlite:"+t.TempDir()+"/fresh.db"), openFleet(t, "mysql:"+dsn), 8, fleet.ErrNotBound)
 	must(t, server.Restart(t.Context()))
 	// The process before did not get to give its lease back.
 	m.Heartbeat(t.Context())
@@ -175,7 +175,7 @@ func TestHeartbeatsByThemselves(t *testing.T) {
 	t.Parallel()
 	onOneWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		claimed(t, f, 7)
-		db := withTables(t, newDSN())
+		db := withRegistry(t, newDSN())
 		must(t, join(t, db, f, 7).Close())
 		// It is bound now, so that what is not done within a heartbeat on a busy machine is tried again.
 		m, err := f.Join(t.Context(), storetest.World(db), 7, worldOptions, often)
@@ -213,7 +213,7 @@ func TestFleetTakesNoChanges(t *testing.T) {
 			{Number: 1142, Message: "UPDATE command denied to user"},
 		} {
 			claimed(t, operator, gameid.ServerID(refusal.Number))
-			db := withTables(t, newDSN())
+			db := withRegistry(t, newDSN())
 			var refuses atomic.Bool
 			var writes atomic.Int64
 			f := openFleetOver(t, dsn, func(what string) (error, bool) {

@@ -92,7 +92,7 @@ func copyOf(t testing.TB, db *store.DB, dsn string) *store.DB {
 		Fleet  string `db:"fleet"`
 	}
 	must(t, db.Select(t.Context(), &rows, "SELECT server_id, world, epoch, reserved_ms, fleet FROM gameid_servers"))
-	c := withTables(t, dsn)
+	c := withRegistry(t, dsn)
 	for _, row := range rows {
 		exec(t, c, `INSERT INTO gameid_servers (server_id, world, role, epoch, reserved_ms, holder, lease_until_ms, created_ms, updated_ms, fleet)
 			VALUES (?, ?, 'own', ?, ?, '', 0, 0, 0, ?)`, row.Server, row.World, row.Epoch, row.Mark, row.Fleet)
@@ -146,7 +146,7 @@ func TestFleetSchema(t *testing.T) {
 
 		says(t, storetest.Create(ctx, open(t, dsn)), store.ErrSchema, "it is the database of a fleet registry, want that of a game")
 		game := newDSN()
-		withTables(t, game)
+		withRegistry(t, game)
 		says(t, openFleet(t, game).Create(ctx), store.ErrSchema, "it is the database of a game, want that of a fleet registry")
 		_, err := openFleet(t, game).List(ctx)
 		says(t, err, store.ErrSchema, "want that of a fleet registry")

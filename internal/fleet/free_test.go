@@ -82,7 +82,7 @@ func TestJoinFree(t *testing.T) {
 	t.Parallel()
 	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		ctx := t.Context()
-		db := withTables(t, newDSN())
+		db := withRegistry(t, newDSN())
 		refusedFree(t, db, f, fleet.ErrNotClaimed, "gameid servers claim -name s4 -servers 40-43")
 		if servers, err := db.Registry().Servers(ctx); err != nil || len(servers) != 0 {
 			t.Errorf("a world that was refused left %v, %v", servers, err)
@@ -156,7 +156,7 @@ func TestJoinFreeBindsAll(t *testing.T) {
 		dsn := newDSN()
 		claimedRange(t, newFleet(t, dsn))
 		f := openFleetBehind(t, dsn, &away)
-		db, other := withTables(t, newDSN()), withTables(t, newDSN())
+		db, other := withRegistry(t, newDSN()), withRegistry(t, newDSN())
 
 		away.Store(true)
 		refusedFree(t, db, f, fleet.ErrNotBound, "was never bound")
@@ -187,7 +187,7 @@ func TestJoinFreeResumes(t *testing.T) {
 	t.Parallel()
 	onOneWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		claimedRange(t, f)
-		db := withTables(t, newDSN())
+		db := withRegistry(t, newDSN())
 		must(t, joinFree(t, db, f).Close())
 		exec(t, db, "UPDATE gameid_servers SET fleet = ''")
 		must(t, joinFree(t, db, f).Close())
@@ -209,7 +209,7 @@ func TestJoinFreeCopy(t *testing.T) {
 	onOneWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		ctx := t.Context()
 		claimedRange(t, f)
-		db := withTables(t, newDSN())
+		db := withRegistry(t, newDSN())
 		first := joinFree(t, db, f)
 		clone := copyOf(t, db, newDSN())
 		exec(t, clone, "UPDATE gameid_servers SET epoch = epoch - 1 WHERE server_id = ?", first.Node.Server())

@@ -24,7 +24,7 @@ func TestFollow(t *testing.T) {
 	t.Parallel()
 	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		ctx := t.Context()
-		old := withTables(t, newDSN())
+		old := withRegistry(t, newDSN())
 		must(t, f.Follow(ctx, storetest.World(old), note)) // of a world that is bound nowhere there is nothing to record
 		claimed(t, f, 7)
 		m := join(t, old, f, 7)
@@ -93,7 +93,7 @@ func TestGone(t *testing.T) {
 	t.Parallel()
 	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		ctx := t.Context()
-		world := withTables(t, newDSN())
+		world := withRegistry(t, newDSN())
 		must(t, f.Gone(ctx, storetest.World(world), "new", note)) // of a world that is bound nowhere there is nothing to record
 		claimed(t, f, 7)
 		m := join(t, world, f, 7)

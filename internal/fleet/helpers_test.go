@@ -7,17 +7,17 @@ import (
 )
 
 var (
-	onEach           = storetest.OnEachDialect
-	onOne            = storetest.OnOneOrEach
-	onEachWithTables = storetest.OnEachWithTables
-	withTables       = storetest.WithTables
-	open             = storetest.Open
-	exec             = storetest.Exec
-	must             = storetest.Must
-	await            = storetest.Await
-	player           = storetest.Player
-	claim            = storetest.Claim
-	deadlock         = faulty.Deadlock
+	onEach             = storetest.OnEachDialect
+	onOne              = storetest.OnOneOrEach
+	onEachWithRegistry = storetest.OnEachWithRegistry
+	withRegistry       = storetest.WithRegistry
+	open               = storetest.Open
+	exec               = storetest.Exec
+	must               = storetest.Must
+	await              = storetest.Await
+	player             = storetest.Player
+	claim              = storetest.Claim
+	deadlock           = faulty.Deadlock
 )
 
 var (

@@ -24,7 +24,7 @@ func TestJoinFleet(t *testing.T) {
 	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		ctx := t.Context()
 		dsn := newDSN()
-		db := withTables(t, dsn)
+		db := withRegistry(t, dsn)
 		refused(t, db, f, 7, fleet.ErrNotClaimed, "gameid servers claim -name s7 -server 7")
 		if servers, err := storetest.World(db).Servers(ctx); err != nil || len(servers) != 0 {
 			t.Errorf("a world that was refused left %v, %v", servers, err)
@@ -82,7 +82,7 @@ func TestJoinFleet(t *testing.T) {
 		}
 
 		// Another world does not get the server, and this one gets it again.
-		other := withTables(t, newDSN())
+		other := withRegistry(t, newDSN())
 		refused(t, other, f, 7, fleet.ErrOtherWorld, "belongs to another world", s.World, s.Place, "never been started")
 		exec(t, other, "INSERT INTO gameid_servers (server_id, world, role, epoch, reserved_ms, lease_until_ms, created_ms, updated_ms) VALUES (7, 'abc', 'own', 1, 5, 0, 0, 0)")
 		refused(t, other, f, 7, fleet.ErrOtherWorld, "whose identity is abc", "rebind")
@@ -101,7 +101,7 @@ func TestJoinFleet(t *testing.T) {
 func TestLiveCopy(t *testing.T) {
 	t.Parallel()
 	onOneWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
-		db := withTables(t, newDSN())
+		db := withRegistry(t, newDSN())
 		claimed(t, f, 7)
 		m := join(t, db, f, 7)
 		clone := copyOf(t, db, newDSN())
@@ -137,7 +137,7 @@ func TestLiveCopy(t *testing.T) {
 func TestRestoredBackup(t *testing.T) {
 	t.Parallel()
 	onOneWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
-		db := withTables(t, newDSN())
+		db := withRegistry(t, newDSN())
 		claimed(t, f, 7)
 		m := join(t, db, f, 7)
 		mint(t, m)
@@ -171,7 +171,7 @@ func TestTwoCopiesAtOnce(t *testing.T) {
 		dsn := newDSN()
 		newFleet(t, dsn)
 		fleets := []*fleet.Fleet{openFleet(t, dsn), openFleet(t, dsn)}
-		db := withTables(t, newDSN())
+		db := withRegistry(t, newDSN())
 		claimed(t, fleets[0], 7)
 		must(t, join(t, db, fleets[0], 7).Close())
 		copies := []*store.DB{db, copyOf(t, db, newDSN())}
@@ -207,7 +207,7 @@ func TestTwoCopiesAtOnce(t *testing.T) {
 func TestTwoWorldsAtOnce(t *testing.T) {
 	t.Parallel()
 	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
-		dbs := []*store.DB{withTables(t, newDSN()), withTables(t, newDSN())}
+		dbs := []*store.DB{withRegistry(t, newDSN()), withRegistry(t, newDSN())}
 		for server := range gameid.ServerID(servertest.Scale(4, 10)) {
 			server++
 			claimed(t, f, server)
@@ -236,7 +236,7 @@ func TestFleetClock(t *testing.T) {
 	t.Parallel()
 	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		claimed(t, f, 7)
-		db := withTables(t, newDSN())
+		db := withRegistry(t, newDSN())
 		_, err := f.Join(t.Context(), storetest.World(db), 7, worldregistry.NodeOptions{Options: gameid.Options{Clock: storetest.SlowClock(), MaxSkew: 30 * time.Second}}, byHand)
 		clock, ok := errors.AsType[*gameid.ClockError](err)
 		if !ok || !strings.Contains(err.Error(), "fleet registry") || clock.Limit != 30*time.Second {
@@ -248,7 +248,7 @@ func TestFleetClock(t *testing.T) {
 func TestFleetOptions(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, "sqlite:"+t.TempDir()+"/fleet.db")
-	db := withTables(t, "sqlite:"+t.TempDir()+"/game.db")
+	db := withRegistry(t, "sqlite:"+t.TempDir()+"/game.db")
 	for _, options := range []fleet.Options{
 		{Heartbeat: time.Millisecond}, {Lease: 59 * time.Second}, {Timeout: time.Minute}, {Timeout: -1},
 	} {

@@ -25,7 +25,7 @@ func TestFleetProcessKilled(t *testing.T) {
 		dsn, game := newDSN(), newDSN()
 		f := newFleet(t, dsn)
 		claimed(t, f, 7)
-		db := withTables(t, game)
+		db := withRegistry(t, game)
 		child := osexec.Command(os.Args[0], "-test.run=^TestFleetProcessKilled$")
 		child.Env = append(os.Environ(), env+"="+dsn+" "+game)
 		child.Stderr = os.Stderr

@@ -55,7 +55,7 @@ func newOutage(t *testing.T, newDSN func() string) *outage {
 	o := &outage{dsn: newDSN()}
 	o.fleet = newFleet(t, o.dsn)
 	claimed(t, o.fleet, 7)
-	o.db = withTables(t, newDSN())
+	o.db = withRegistry(t, newDSN())
 	m := join(t, o.db, o.fleet, 7)
 	mint(t, m)
 	must(t, m.Close())
@@ -104,7 +104,7 @@ func TestFleetAwayAtStart(t *testing.T) {
 		o.away.Store(true)
 		behind := openFleetBehind(t, o.dsn, &o.away)
 		claimed(t, o.fleet, 8)
-		fresh := withTables(t, newDSN())
+		fresh := withRegistry(t, newDSN())
 		refused(t, fresh, behind, 8, fleet.ErrNotBound, "was never bound", "connection refused")
 		m := o.join(t, o.db)
 		mint(t, m)
@@ -122,7 +122,7 @@ func TestFleetAwayAtStart(t *testing.T) {
 
 		// A DSN that leads to something else is not "away".
 		game := newDSN()
-		withTables(t, game)
+		withRegistry(t, game)
 		must(t, m.Close())
 		_, err := openFleet(t, game).Join(t.Context(), storetest.World(o.db), 7, worldOptions, byHand)
 		says(t, err, store.ErrSchema, "want that of a fleet registry")
@@ -396,7 +396,7 @@ func TestFleetEpochComesRound(t *testing.T) {
 	t.Parallel()
 	onOneWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		claimed(t, f, 7)
-		m := join(t, withTables(t, newDSN()), f, 7)
+		m := join(t, withRegistry(t, newDSN()), f, 7)
 		exec(t, f.DB(), `UPDATE fleet_servers SET holder = '{"token":"ABC","host":"host-b","pid":4711,"program":"game"}', place = 'the copy'`)
 		before, _ := shown(t, f, 7)
 		m.Heartbeat(t.Context())

@@ -59,7 +59,7 @@ func isMarkError(t testing.TB, err error) {
 
 func TestRepairMark(t *testing.T) {
 	t.Parallel()
-	onEachWithTables(t, func(t *testing.T, db *store.DB) {
+	storetest.OnEachWithTables(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		if _, err := fleet.PlanMark(ctx, storetest.World(db), nil, 7, nodeOptions.Options); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("a server that is not there: %v", err)
@@ -151,7 +151,7 @@ func TestRepairMarkInFleet(t *testing.T) {
 	t.Parallel()
 	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		ctx := t.Context()
-		db := withTables(t, newDSN())
+		db := withRegistry(t, newDSN())
 		claimed(t, f, 7)
 		m := join(t, db, f, 7)
 		mint(t, m)
@@ -212,7 +212,7 @@ func TestRepairMarkInFleet(t *testing.T) {
 		}
 
 		// A world that is in no fleet does not need its registry.
-		lone := withTables(t, newDSN())
+		lone := withRegistry(t, newDSN())
 		exec(t, lone, "INSERT INTO gameid_servers (server_id, world, role, epoch, reserved_ms, lease_until_ms, created_ms, updated_ms) VALUES (8, 'abc', 'own', 1, 5, 0, 0, 0)")
 		if p, err := fleet.PlanMark(ctx, storetest.World(lone), f, 8, nodeOptions.Options); err != nil || p.Late() {
 			t.Errorf("a world in no fleet: %+v, %v", p, err)
@@ -254,7 +254,7 @@ func leases(t testing.TB, db *store.DB, f *fleet.Fleet) *fleet.Leases {
 // is given up.
 func TestEndLeases(t *testing.T) {
 	t.Parallel()
-	onEachWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithRegistry(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		before := starts(t, db, nil)
 		if l := leases(t, db, nil); l.Held() || l.Fleet != nil {
@@ -326,7 +326,7 @@ func TestEndLeases(t *testing.T) {
 // of the end of its lease and repeats nothing.
 func TestEndedLeaseIsLost(t *testing.T) {
 	t.Parallel()
-	onEachWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithRegistry(t, func(t *testing.T, db *store.DB) {
 		node := storetest.Node(t, func(o store.NodeOptions) (*gameid.Node, error) { return db.OpenNode(t.Context(), 7, o) }, time.Second)
 		defer node.Close()
 		last, err := gameid.NewGenerator[struct{}](node).Next()
@@ -350,7 +350,7 @@ func TestEndFleetLease(t *testing.T) {
 	onEachWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		ctx := t.Context()
 		claimed(t, f, 7)
-		db := withTables(t, newDSN())
+		db := withRegistry(t, newDSN())
 		starts(t, db, f)
 		if _, err := fleet.FindLeases(ctx, storetest.World(db), nil, 7); err == nil || !strings.Contains(err.Error(), "want its DSN") {
 			t.Errorf("without the fleet registry: %v", err)
@@ -382,7 +382,7 @@ func TestBoundWorldNeedsItsFleet(t *testing.T) {
 	onOneWithFleet(t, func(t *testing.T, f *fleet.Fleet, newDSN func() string) {
 		ctx := t.Context()
 		claimed(t, f, 7)
-		db := withTables(t, newDSN())
+		db := withRegistry(t, newDSN())
 		m := join(t, db, f, 7)
 		if _, ok := errors.AsType[*gameid.HeldError](storetest.World(db).Leave(ctx, 7)); !ok {
 			t.Error("a live world left its fleet")
@@ -402,7 +402,7 @@ func TestBoundWorldNeedsItsFleet(t *testing.T) {
 		if s, _ := shown(t, f, 7); s.State != fleet.Bound {
 			t.Errorf("in the fleet registry: %+v", s)
 		}
-		refused(t, withTables(t, newDSN()), f, 7, fleet.ErrOtherWorld)
+		refused(t, withRegistry(t, newDSN()), f, 7, fleet.ErrOtherWorld)
 		starts(t, db, f)
 		_, err = db.OpenNode(ctx, 7, nodeOptions)
 		if bound, ok := errors.AsType[*registry.BoundError](err); !ok {

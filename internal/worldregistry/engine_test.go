@@ -24,7 +24,7 @@ func TestUnsoundTables(t *testing.T) {
 	}
 	ctx := t.Context()
 	servertest.OnMySQLToo(t, func(t *testing.T) {
-		db := storetest.WithTables(t, "mysql:"+servertest.DSN(t))
+		db := storetest.WithRegistry(t, "mysql:"+servertest.DSN(t))
 		reg := db.Registry()
 		must(t, numbers.Create(ctx, reg))
 		for table, check := range map[string]func() error{
@@ -47,7 +47,7 @@ func TestUnsoundTables(t *testing.T) {
 		refused(t, func() error { return reg.Create(ctx) }, `"gameid_servers" has no primary key`)
 	})
 	t.Run("sqlite", func(t *testing.T) {
-		db := storetest.WithTables(t, "sqlite:"+t.TempDir()+"/game.db")
+		db := storetest.WithRegistry(t, "sqlite:"+t.TempDir()+"/game.db")
 		exec(t, db, "CREATE TABLE copy AS SELECT * FROM gameid_servers")
 		exec(t, db, "DROP TABLE gameid_servers")
 		exec(t, db, "ALTER TABLE copy RENAME TO gameid_servers")

@@ -17,7 +17,7 @@ import (
 // A registry that is restored between the look at a row and its change may have the same epoch there, under another
 // holder: that one is not overwritten.
 func TestFenceComparesTheHolder(t *testing.T) {
-	onEachWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithRegistry(t, func(t *testing.T, db *store.DB) {
 		starts(t, db)
 		other := gameid.Holder{Token: "another process"}
 		looks := 0
@@ -37,7 +37,7 @@ func TestFenceComparesTheHolder(t *testing.T) {
 // A fence refuses every start until the one who made it lifts it. A server that
 // runs is not fenced.
 func TestFence(t *testing.T) {
-	onEachWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithRegistry(t, func(t *testing.T, db *store.DB) {
 		ctx, r := t.Context(), storetest.World(db)
 		since := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
 		ours, others := worldregistry.FenceTo("m1", "s1", since), worldregistry.FenceTo("m2", "s9", since)
@@ -92,7 +92,7 @@ func TestFence(t *testing.T) {
 
 // A fence in the new database of a merge names the merge and both ways out.
 func TestFenceHere(t *testing.T) {
-	onEachWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithRegistry(t, func(t *testing.T, db *store.DB) {
 		ctx, r := t.Context(), storetest.World(db)
 		since := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
 		node, err := db.OpenNode(ctx, 7, nodeOptions)
@@ -118,7 +118,7 @@ func TestFenceHere(t *testing.T) {
 // A fence says how far its merge is, so that those that may be lifted without its record are told from others. Where none
 // stands, none is made by marking it.
 func TestFenceState(t *testing.T) {
-	onEachWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithRegistry(t, func(t *testing.T, db *store.DB) {
 		ctx, r := t.Context(), storetest.World(db)
 		since := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
 		node, err := db.OpenNode(ctx, 7, nodeOptions)
@@ -162,7 +162,7 @@ func TestFenceState(t *testing.T) {
 // While one server of a database is fenced no other starts there, whether the
 // registry lists it or not, and none is listed by trying.
 func TestFenceOfTheDatabase(t *testing.T) {
-	onEachWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithRegistry(t, func(t *testing.T, db *store.DB) {
 		ctx, r := t.Context(), storetest.World(db)
 		node, err := db.OpenNode(ctx, 7, nodeOptions)
 		must(t, err)
@@ -192,7 +192,7 @@ func TestFenceOfTheDatabase(t *testing.T) {
 
 // A fence that comes while a node is being opened is seen before the node mints.
 func TestFenceWhileOpening(t *testing.T) {
-	onEachWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithRegistry(t, func(t *testing.T, db *store.DB) {
 		ctx, r := t.Context(), storetest.World(db)
 		node, err := db.OpenNode(ctx, 7, nodeOptions)
 		must(t, err)
@@ -223,7 +223,7 @@ func (f fencing) CompareAndSet(ctx context.Context, server gameid.ServerID, old 
 
 // A server whose rows came by a merge does not start here, whichever way.
 func TestMergedServer(t *testing.T) {
-	onEachWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithRegistry(t, func(t *testing.T, db *store.DB) {
 		addMerged(t, db, 12, 5)
 		before := servers(t, db)[0]
 		eachWay(t, db, 12, func(way string, err error) {

@@ -45,7 +45,7 @@ func TestServerRange(t *testing.T) {
 // error names every holder; and a server that is given back is taken again, with
 // IDs above those it had.
 func TestOpenFreeNode(t *testing.T) {
-	onEachWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithRegistry(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		servers := store.ServerRange{First: 40, Last: 43}
 		nodes := make(map[gameid.ServerID]*gameid.Node)
@@ -90,7 +90,7 @@ func TestOpenFreeNode(t *testing.T) {
 // Servers that came by a merge or have a mark in the far future are
 // passed over, and named if nothing else is left.
 func TestOpenFreeNodePassesOver(t *testing.T) {
-	onEachWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithRegistry(t, func(t *testing.T, db *store.DB) {
 		ctx, reg := t.Context(), storetest.World(db)
 		addMerged(t, db, 41, 5)
 		mark, err := gameid.MillisOf(time.Now().Add(24 * time.Hour))
@@ -124,7 +124,7 @@ func TestOpenFreeNodePassesOver(t *testing.T) {
 // A server that is bound in a fleet registry keeps the whole range from being
 // used without it. Errors that are about no server end the search.
 func TestOpenFreeNodeRefuses(t *testing.T) {
-	onEachWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithRegistry(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		servers := store.ServerRange{First: 40, Last: 49}
 		if _, err := db.OpenFreeNode(ctx, store.ServerRange{First: 9, Last: 8}, nodeOptions); err == nil {

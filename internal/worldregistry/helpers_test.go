@@ -6,15 +6,15 @@ import (
 )
 
 var (
-	onEach           = storetest.OnEach
-	onEachWithTables = storetest.OnEachWithTables
-	withTables       = storetest.WithTables
-	open             = storetest.Open
-	openReadOnly     = storetest.OpenReadOnly
-	exec             = storetest.Exec
-	must             = storetest.Must
-	player           = storetest.Player
-	claim            = storetest.Claim
-	deadlock         = faulty.Deadlock
-	is               = storetest.Is
+	onEach             = storetest.OnEach
+	onEachWithRegistry = storetest.OnEachWithRegistry
+	withRegistry       = storetest.WithRegistry
+	open               = storetest.Open
+	openReadOnly       = storetest.OpenReadOnly
+	exec               = storetest.Exec
+	must               = storetest.Must
+	player             = storetest.Player
+	claim              = storetest.Claim
+	deadlock           = faulty.Deadlock
+	is                 = storetest.Is
 )

@@ -29,7 +29,7 @@ func private(t *testing.T, args ...string) (*servertest.Server, string, *store.D
 	server := servertest.Private(t, args...)
 	dsn, err := server.Database(t.Context())
 	must(t, err)
-	return server, "mysql:" + dsn, withTables(t, "mysql:"+dsn)
+	return server, "mysql:" + dsn, storetest.WithTables(t, "mysql:"+dsn)
 }
 
 // refusedBy checks that err names the setting, its value and the way out.
@@ -135,7 +135,7 @@ func TestLossyRedoLog(t *testing.T) {
 	server := servertest.PrivateMySQL(t)
 	dsn, err := server.Database(ctx)
 	must(t, err)
-	db := withTables(t, "mysql:"+dsn)
+	db := storetest.WithTables(t, "mysql:"+dsn)
 	node, err := db.OpenNode(ctx, 7, nodeOptions)
 	must(t, err)
 	defer node.Close()
@@ -238,7 +238,7 @@ func TestLossyConnection(t *testing.T) {
 
 // The row keeps the largest window of all claims, also when a command repairs it.
 func TestWindowIsKept(t *testing.T) {
-	onEachWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithRegistry(t, func(t *testing.T, db *store.DB) {
 		reg := storetest.World(db)
 		for _, window := range []time.Duration{2 * time.Second, time.Second, 0} {
 			own, err := reg.Server(t.Context(), 7)

@@ -27,7 +27,7 @@ func TestReserver(t *testing.T) {
 			if dsns[t] == "" {
 				dsns[t] = newDSN()
 			}
-			return storetest.World(withTables(t, dsns[t])) // connections of its own, like another process
+			return storetest.World(withRegistry(t, dsns[t])) // connections of its own, like another process
 		})
 	})
 }
@@ -38,7 +38,7 @@ func TestFirstClaim(t *testing.T) {
 		dsn := newDSN()
 		var dbs []*store.DB
 		for range 4 {
-			dbs = append(dbs, withTables(t, dsn))
+			dbs = append(dbs, withRegistry(t, dsn))
 		}
 		for server := range gameid.ServerID(servertest.Scale(5, 20)) {
 			var mu sync.Mutex
@@ -66,7 +66,7 @@ func TestFirstClaim(t *testing.T) {
 }
 
 func TestServers(t *testing.T) {
-	onEachWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithRegistry(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		r := storetest.World(db)
 		if servers, err := r.Servers(ctx); len(servers) != 0 || err != nil {
@@ -117,7 +117,7 @@ func TestOpenNode(t *testing.T) {
 	onEach(t, func(t *testing.T, newDSN func() string) {
 		ctx := t.Context()
 		dsn := newDSN()
-		db, second := withTables(t, dsn), withTables(t, dsn)
+		db, second := storetest.WithTables(t, dsn), storetest.WithTables(t, dsn)
 		node, err := db.OpenNode(ctx, 7, nodeOptions)
 		must(t, err)
 		_, err = second.OpenNode(ctx, 7, nodeOptions)
@@ -156,7 +156,7 @@ func TestFloor(t *testing.T) {
 		Text string          `db:"text"`
 	}
 	mails := store.MustTable[gameid.Of[mail], mail]("mails")
-	onEachWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithRegistry(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		exec(t, db, "CREATE TABLE mails (id BINARY(10) NOT NULL PRIMARY KEY, text VARCHAR(10) NOT NULL)")
 		exec(t, db, "CREATE TABLE noise (id BINARY(16) NOT NULL PRIMARY KEY)") // no IDs of ours
@@ -213,7 +213,7 @@ func TestFloor(t *testing.T) {
 
 // The floor comes from an index, however large the table is.
 func TestFloorPlan(t *testing.T) {
-	db := withTables(t, "sqlite:"+t.TempDir()+"/x.db")
+	db := storetest.WithTables(t, "sqlite:"+t.TempDir()+"/x.db")
 	var plan []struct {
 		ID, Parent, Notused int
 		Detail              string
@@ -226,7 +226,7 @@ func TestFloorPlan(t *testing.T) {
 
 func TestRegistryOnReadOnly(t *testing.T) {
 	dsn := "sqlite:" + t.TempDir() + "/x.db"
-	db := withTables(t, dsn)
+	db := withRegistry(t, dsn)
 	node, err := db.OpenNode(t.Context(), 7, nodeOptions)
 	must(t, err)
 	defer node.Close()

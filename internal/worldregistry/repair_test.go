@@ -24,7 +24,7 @@ func starts(t testing.TB, db *store.DB) gameid.Of[entity.Player] {
 }
 
 func TestRaiseMark(t *testing.T) {
-	onEachWithTables(t, func(t *testing.T, db *store.DB) {
+	onEachWithRegistry(t, func(t *testing.T, db *store.DB) {
 		ctx := t.Context()
 		before := starts(t, db)
 		at := time.Now().Add(2 * time.Minute).Truncate(time.Millisecond)

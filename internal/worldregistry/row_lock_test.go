@@ -32,7 +32,7 @@ func TestRowIsLocked(t *testing.T) {
 		must(t, err)
 	}
 	options := store.NodeOptions{Options: gameid.Options{Window: 4 * time.Second}}
-	frozen := withTables(t, "mysql:"+plain)
+	frozen := withRegistry(t, "mysql:"+plain)
 	node := storetest.Node(t, func(o store.NodeOptions) (*gameid.Node, error) { return frozen.OpenNode(ctx, 7, o) }, time.Second)
 	defer node.Close()
 	tx, err := frozen.Pool().BeginTx(ctx, nil)
@@ -131,7 +131,7 @@ func TestRowLockNamesNoReader(t *testing.T) {
 		must(t, err)
 		dsn = "mysql:" + private
 	}
-	db := withTables(t, dsn)
+	db := withRegistry(t, dsn)
 	exec(t, db, "CREATE TABLE others (id INT PRIMARY KEY)")
 	exec(t, db, "INSERT INTO others VALUES (1), (2)")
 	node, err := db.OpenNode(ctx, 7, nodeOptions)

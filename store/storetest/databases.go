@@ -82,11 +82,24 @@ func OnEachWithTables(t *testing.T, test func(t *testing.T, db *store.DB)) {
 	OnEach(t, func(t *testing.T, newDSN func() string) { test(t, WithTables(t, newDSN())) })
 }
 
+// OnEachWithRegistry gives the test a database with a registry.
+func OnEachWithRegistry(t *testing.T, test func(t *testing.T, db *store.DB)) {
+	OnEach(t, func(t *testing.T, newDSN func() string) { test(t, WithRegistry(t, newDSN())) })
+}
+
 // WithTables opens a database and makes all tables in it.
 func WithTables(t testing.TB, dsn string) *store.DB {
 	t.Helper()
 	db := Open(t, dsn)
 	Must(t, Create(t.Context(), db))
+	return db
+}
+
+// WithRegistry opens a database and makes the tables of its registry alone.
+func WithRegistry(t testing.TB, dsn string) *store.DB {
+	t.Helper()
+	db := Open(t, dsn)
+	Must(t, db.CreateRegistry(t.Context()))
 	return db
 }
 

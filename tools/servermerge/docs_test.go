@@ -3,11 +3,13 @@ package main
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"mergesafe/internal/servertest"
@@ -18,9 +20,8 @@ import (
 func TestPages(t *testing.T) {
 	servertest.NotShort(t)
 	dir := t.TempDir()
-	build := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "../mergecheck", ".")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	if _, err := mergecheck(); err != nil {
+		t.Fatal(err)
 	}
 	rules := page(t, "rules.md")
 	_, own, found := strings.Cut(rules, "\n## Rules for a game of your own\n")
@@ -39,6 +40,19 @@ func TestPages(t *testing.T) {
 	write("config.toml", worldsOfPages(t, dir))
 	runPage(t, dir, own, 10)
 }
+
+// mergecheck builds the program mergecheck once, beside those that TestMain puts into PATH.
+var mergecheck = sync.OnceValues(func() (path string, err error) {
+	beside, err := exec.LookPath("servermerge")
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(filepath.Dir(beside), "mergecheck")
+	if out, err := exec.Command("go", "build", "-o", path, "mergesafe/tools/mergecheck").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return path, nil
+})
 
 func page(t *testing.T, name string) string {
 	t.Helper()
@@ -95,7 +109,7 @@ func runPage(t *testing.T, dir, page string, commands int) {
 		}
 		for line := range strings.Lines(block[2]) {
 			args := strings.Fields(line)
-			cmd := exec.CommandContext(t.Context(), filepath.Join(dir, args[0]), args[1:]...)
+			cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
 			cmd.Dir, cmd.Env = dir, append(os.Environ(), "GORACE=atexit_sleep_ms=0")
 			out, err := cmd.CombinedOutput()
 			want := 0

@@ -134,9 +134,9 @@ func TestRehearsal(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	check := filepath.Join(dir, "mergecheck")
-	if out, err := exec.Command("go", "build", "-o", check, "../mergecheck").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	check, err := mergecheck()
+	if err != nil {
+		t.Fatal(err)
 	}
 	p := &person{refs: game.Refs, decided: make(map[string]bool), formats: map[string]string{"hero_state.data": "json '$.mount'"},
 		names: map[string]string{"mail.sender_name": "hero.name"}}
