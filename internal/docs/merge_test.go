@@ -94,7 +94,7 @@ func tools(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	build := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "./tools/mergecheck", "./tools/servermerge", "./tools/fleet", "./tools/gameid")
+	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", dir+string(filepath.Separator), "./tools/mergecheck", "./tools/servermerge", "./tools/fleet", "./tools/gameid")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		os.RemoveAll(dir)

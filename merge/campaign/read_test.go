@@ -137,6 +137,7 @@ func TestParseProblems(t *testing.T) {
 		{head + "into = 'm{n}_{first}'\n" + merge, "c.toml:3: campaign.into has braces other than {first}, or than {n} after a letter at the end of the name"},
 		{head + "into = '{first}_{first}'\n" + merge, "c.toml:3: campaign.into has braces other than {first}"},
 		{head + "into = '{first} 2026'\n" + merge, "c.toml:3: campaign.into is not a valid name of a database"},
+		{head + "into = '{first}" + strings.Repeat("ü", 64) + "'\n" + merge, "c.toml:3: campaign.into is not a valid name of a database"},
 		{head + "into = 'mysql:u:hunter2@tcp(h:1)/{first}'\n" + merge, "c.toml:3: campaign.into contains an account: want no user and no password"},
 		{head + "into = 'mysql:tcp(h:1)/?x={first}'\n" + merge, "c.toml:3: campaign.into is no address"},
 		{head + "into = ''\n" + merge, "c.toml:3: campaign.into is empty"},
@@ -154,6 +155,9 @@ func TestParseProblems(t *testing.T) {
 		if err != nil && strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("a password is shown: %v", err)
 		}
+	}
+	if _, err := Parse("c.toml", head+"into = '{first}"+strings.Repeat("ü", 63)+"'\n"+merge); err != nil {
+		t.Errorf("a name of 64 characters: %v", err)
 	}
 }
 

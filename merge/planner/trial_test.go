@@ -102,7 +102,7 @@ func TestNewValuesAreTried(t *testing.T) {
 		}
 		within := fmt.Sprintf("BETWEEN %d AND %d", least, most)
 		made := ", g BIGINT AS (CASE WHEN v " + within + " THEN v END) STORED"
-		for _, tt := range []struct{ what, further, of, kept string }{ // kept is where; of is the only game
+		for i, tt := range []struct{ what, further, of, kept string }{ // kept is where; of is the only game
 			{"kept", ", CHECK (v > -5 AND v < 1000000000000000)", "", "sqlite mariadb mysql"},
 			{"a made column, kept", made, "", "sqlite mariadb mysql"},
 			{"a CHECK", ", CONSTRAINT small CHECK (v " + within + ")", "", ""},
@@ -121,6 +121,9 @@ func TestNewValuesAreTried(t *testing.T) {
 		} {
 			if tt.of != "" && tt.of != name {
 				continue
+			}
+			if name != "set" && tt.of == "" && (i+len(name))%2 >= servertest.Scale(1, 2) {
+				continue // each but one in every other way
 			}
 			t.Run(strings.ReplaceAll(name+"/"+tt.what, " ", "_"), func(t *testing.T) {
 				on := worldtest.OnEachIfLong // rows are tried in one way, however they change

@@ -119,7 +119,7 @@ func TestTwoProcesses(t *testing.T) {
 		}
 		step, back := servertest.Scale(4, 1), servertest.Scale(2, 1) // an undo has few points
 		if e.Name != "sqlite" {
-			step, back = servertest.Scale(24, 1), servertest.Scale(4, 1) // a server takes half a second for each
+			step, back = servertest.Scale(40, 1), servertest.Scale(6, 1) // a server takes half a second for each
 		}
 		before := now()
 		must(apply(nil))

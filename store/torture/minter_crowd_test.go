@@ -71,7 +71,7 @@ func (w *World) Crowd(servers store.ServerRange, rounds int, dsns ...string) {
 	for range rounds {
 		killed := make(map[gameid.ServerID]bool)
 		for server, p := range running {
-			if len(killed) < 4 && rand.IntN(2) == 0 {
+			if len(killed) == 0 || len(killed) < 4 && rand.IntN(2) == 0 { // one at least
 				p.Kill()
 				w.Fault()
 				killed[server] = true

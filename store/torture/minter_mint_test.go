@@ -20,8 +20,8 @@ import (
 
 // A few faults are met as well by processes that mint less.
 var (
-	idsEvery  = time.Duration(servertest.Scale(20, 5)) * time.Millisecond
-	rowsEvery = time.Duration(servertest.Scale(40, 10)) * time.Millisecond
+	idsEvery  = time.Duration(servertest.Scale(80, 5)) * time.Millisecond
+	rowsEvery = time.Duration(servertest.Scale(60, 10)) * time.Millisecond
 )
 
 const rowsWait = 2 * time.Second // for one transaction

@@ -363,7 +363,7 @@ func servermergeProgram(t *testing.T) string {
 	if _, err := os.Stat(built); err == nil {
 		return built
 	}
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", built, "../servermerge").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", built, "../servermerge").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -48,7 +48,7 @@ var mergecheck = sync.OnceValues(func() (path string, err error) {
 		return "", err
 	}
 	path = filepath.Join(filepath.Dir(beside), "mergecheck")
-	if out, err := exec.Command("go", "build", "-o", path, "mergesafe/tools/mergecheck").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", path, "mergesafe/tools/mergecheck").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
 	return path, nil

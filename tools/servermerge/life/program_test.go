@@ -29,7 +29,7 @@ type program struct {
 
 func built(t *testing.T) *program {
 	p := &program{filepath.Join(t.TempDir(), "servermerge"), make(map[string]time.Duration)}
-	if out, err := exec.Command("go", "build", "-o", p.path, "mergesafe/tools/servermerge").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", p.path, "mergesafe/tools/servermerge").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return p
