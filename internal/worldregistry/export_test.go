@@ -17,7 +17,7 @@ func (r *Registry) AcceptLossy() { r.db.AcceptLossy() }
 
 // HoldAfter gives a server another holder. between runs when its row was read.
 func (r *Registry) HoldAfter(ctx context.Context, server gameid.ServerID, holder gameid.Holder, between func(*Server) bool) error {
-	return r.hold(ctx, server, holder, fenceLease, func(s *Server) (bool, error) { return between(s), nil })
+	return r.hold(ctx, server, holder, FenceLease, func(s *Server) (bool, error) { return between(s), nil })
 }
 
 // RereadNow makes the next reservation read the settings of the database again.

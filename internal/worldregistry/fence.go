@@ -16,8 +16,8 @@ import (
 // worlds that came to it and is fenced while they come, and a world that went to
 // another database is fenced.
 
-// fenceLease is how long a fence lasts: until somebody lifts it.
-const fenceLease = 100 * 365 * 24 * time.Hour
+// FenceLease is how long a fence lasts: until somebody lifts it.
+const FenceLease = 100 * 365 * 24 * time.Hour
 
 // fencePrefix begins the token of every fence.
 const fencePrefix = "fence:"
@@ -166,7 +166,7 @@ func (r *Registry) Fence(ctx context.Context, server gameid.ServerID, holder gam
 	if row.Holder.Token == holder.Token {
 		holder = row.Holder
 	}
-	return r.hold(ctx, server, holder, fenceLease, func(s *Server) (bool, error) {
+	return r.hold(ctx, server, holder, FenceLease, func(s *Server) (bool, error) {
 		if s.Holder.Token == holder.Token {
 			return s.Holder.Process == holder.Process, nil
 		}
@@ -194,7 +194,7 @@ func (r *Registry) MarkFence(ctx context.Context, server gameid.ServerID, token 
 	if other, err := fenced(&row); err != nil || !other {
 		return err
 	}
-	return r.hold(ctx, server, state.In(row.Holder), fenceLease, fenced)
+	return r.hold(ctx, server, state.In(row.Holder), FenceLease, fenced)
 }
 
 // LiftFence lifts the fence that [Registry.Fence] made with the same token. If there is no such fence it changes nothing.

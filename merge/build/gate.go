@@ -2,11 +2,11 @@ package build
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/sqldb"
 	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/job"
 	"mergesafe/merge/record"
@@ -16,85 +16,80 @@ import (
 // The gate is the fence in the registry of the new database: it keeps the game from starting there
 // until the database is opened.
 
-// CloseGate fences the servers of the new database again, before an undo. If one of them runs, it
-// returns a [*record.RefusedError]. A database without a registry has no gate.
-func CloseGate(ctx context.Context, r *job.Run, doing string) error {
-	if !r.Registry {
-		return nil
-	}
+// closeGate fences the servers of the new database again, before an undo, in one transaction with a look at the state in which
+// this process left the merge: the database of a later one is not touched. If one of them runs, it returns a
+// [*record.RefusedError].
+func closeGate(ctx context.Context, r *job.Run, doing string) error {
 	if err := r.Hooks.Fail.At("before guard"); err != nil {
 		return err
 	}
-	letWrite(r)
-	reg := worldregistry.New(r.New.DB)
-	now, err := reg.Servers(ctx)
+	gate, err := worldregistry.FenceHere(r.Plan.ID, r.New.Name, r.Hooks.Clock()).Value()
 	if err != nil {
 		return err
 	}
-	for _, s := range now {
-		if s.Role != worldregistry.RoleOwn {
-			continue
-		}
-		err := reg.Fence(ctx, s.ID, worldregistry.FenceHere(r.Plan.ID, r.New.Name, r.Hooks.Clock()))
-		if _, held := errors.AsType[*gameid.HeldError](err); held {
-			break // the reasons are told below
-		} else if err != nil {
+	lease := r.Hooks.Clock().Add(worldregistry.FenceLease).UnixMilli()
+	err = r.New.Tx(ctx, func() error {
+		if err := r.Manifest.HoldState(ctx, r.Manifest.Left, record.Exclusive); err != nil {
 			return err
 		}
-	}
-	if now, err = reg.Servers(ctx); err != nil {
+		now, err := record.Servers(ctx, r.New.Database)
+		if err != nil {
+			return err
+		}
+		if uses := record.InUse(r.New.Name, now, r.Plan.ID); len(uses) > 0 {
+			return &record.RefusedError{Doing: doing, Refusals: uses}
+		}
+		servers, err := entriesOf(ctx, r)
+		for _, s := range servers {
+			if err == nil && s.opens(r) {
+				err = s.hold(ctx, r, "gate", gate, lease)
+			}
+		}
 		return err
-	}
-	if uses := record.InUse(r.New.Name, now, r.Plan.ID); len(uses) > 0 {
-		return &record.RefusedError{Doing: doing, Refusals: uses}
+	})
+	if err != nil {
+		return err
 	}
 	return r.Hooks.Fail.At("after guard")
 }
 
-// letWrite ends the session with a file: SQLite has one writer at a time. On a server an undo keeps its session; see [onlyUndo].
-func letWrite(r *job.Run) {
-	if !r.New.Dialect().MySQL() {
-		r.New.Drop()
+// gateIsClosed reports whether no server of the new database can start.
+func gateIsClosed(ctx context.Context, r *job.Run) (closed bool, err error) {
+	if !r.Registry {
+		return true, nil
 	}
-}
-
-// reopenGate takes back what [CloseGate] did.
-func reopenGate(ctx context.Context, r *job.Run) error {
-	letWrite(r)
-	if err := r.New.Open(ctx); err != nil {
-		return err
-	}
-	reg := worldregistry.New(r.New.DB)
-	now, err := reg.Servers(ctx)
-	if err != nil {
-		return err
-	}
-	err = lift(ctx, r, reg, r.New.Name, now)
-	r.Lifted = nil // it was this call that had closed it
-	return err
+	servers, err := entriesOf(ctx, r)
+	return !slices.ContainsFunc(servers, func(s entry) bool { return s.opens(r) }), err
 }
 
 // GateClosed makes sure that the gate is closed, in the transaction of r.New that is open.
 func GateClosed(ctx context.Context, r *job.Run) error {
-	if !r.Registry {
-		return nil
+	closed, err := gateIsClosed(ctx, r)
+	if err == nil && !closed {
+		err = fmt.Errorf("%w: it reopened %q to game servers", record.ErrBusy, r.New.Name)
 	}
-	servers, err := entriesOf(ctx, r)
-	if err != nil {
-		return err
-	}
-	for _, s := range servers {
-		if world.Text(s.row["role"]) == worldregistry.RoleOwn && s.fence.Merge != r.Plan.ID {
-			return fmt.Errorf("%w: it reopened %q to game servers", record.ErrBusy, r.New.Name)
-		}
-	}
-	return nil
+	return err
 }
 
 // entry is a row of the registry of the new database, with its fence; none is the zero fence.
 type entry struct {
 	row   map[string]any
 	fence worldregistry.Fence
+}
+
+// opens reports whether it is a server of the new database without the fence of the merge.
+func (s *entry) opens(r *job.Run) bool {
+	return world.Text(s.row["role"]) == worldregistry.RoleOwn && s.fence.Merge != r.Plan.ID
+}
+
+// hold gives the server another holder, unless its row has changed since it was read.
+func (s *entry) hold(ctx context.Context, r *job.Run, what string, holder any, lease int64) error {
+	n, err := r.New.Exec(ctx, what, "UPDATE "+worldregistry.Table+" SET epoch = epoch + 1, holder = ?, lease_until_ms = ? WHERE server_id = ? AND epoch = ?",
+		false, holder, lease, s.row["server_id"], s.row["epoch"])
+	if err == nil && n != 1 {
+		err = fmt.Errorf("%w: the row of server number %v of %q keeps changing: is a game server being started?", sqldb.ErrRetryable, s.row["server_id"], r.New.Name)
+	}
+	return err
 }
 
 // entriesOf reads the registry over r.New, so that a transaction that is open there has it.
@@ -128,12 +123,7 @@ func OpenGate(ctx context.Context, r *job.Run) error {
 		if s.fence.Merge != r.Plan.ID {
 			continue
 		}
-		n, err := r.New.Exec(ctx, "unguard", "UPDATE "+worldregistry.Table+" SET epoch = epoch + 1, holder = '', lease_until_ms = 0 WHERE server_id = ? AND epoch = ?",
-			false, s.row["server_id"], s.row["epoch"])
-		if err == nil && n != 1 {
-			err = fmt.Errorf("the fence of server number %v of %q keeps changing: is a game server being started?", s.row["server_id"], r.New.Name)
-		}
-		if err != nil {
+		if err := s.hold(ctx, r, "unguard", "", 0); err != nil {
 			return err
 		}
 		id, err := world.IntIn(s.row["server_id"], worldregistry.Table+".server_id")

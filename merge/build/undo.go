@@ -349,23 +349,12 @@ func played(ctx context.Context, u *undo) (ran bool, err error) {
 func mayDrop(ctx context.Context, u *undo, state record.State) error {
 	err := u.Learn(ctx)
 	if err == nil && u.Registry {
-		closes := false
 		err = u.Retry(ctx, "restoring the fence of "+u.New.Name, func(ctx context.Context) error {
-			if !closes && GateClosed(ctx, u.Run) == nil {
-				return nil
-			}
-			closes = true // and whatever comes between is looked for
-			u.writing(true)
-			if err := u.New.Open(ctx); err != nil {
+			if closed, err := gateIsClosed(ctx, u.Run); closed || err != nil {
 				return err
 			}
-			err := CloseGate(ctx, u.Run, "undo")
-			if err == nil { // while this process was frozen, the database may have become that of another merge
-				if err = u.Manifest.ExpectState(ctx, state); errors.Is(err, record.ErrBusy) {
-					err = errors.Join(err, reopenGate(ctx, u.Run))
-				}
-			}
-			return err
+			u.writing(true)
+			return closeGate(ctx, u.Run, "undo")
 		})
 	}
 	if err == nil && !u.force && state.Whole() {

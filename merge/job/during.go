@@ -48,6 +48,9 @@ func (r *Run) OrBusy(ctx context.Context, err error) error {
 		return fmt.Errorf("%w: %w", record.ErrBusy, err)
 	}
 	is, unread := r.State(ctx)
+	if errors.Is(unread, record.ErrBusy) { // a session that begins says so
+		return unread
+	}
 	begins := r.Manifest.Left == ""
 	_, changed := errors.AsType[*record.ChangedError](err) // by the other one, if this one has not begun
 	if unread == nil && is == r.Manifest.Left {

@@ -119,6 +119,9 @@ func (r Registry) Elsewhere(warn func(text string)) func(ctx context.Context, d 
 			warn("whether worlds are elsewhere is not known until they are opened: " + err.Error())
 			return "", nil
 		}
+		if err != nil {
+			err = fmt.Errorf("asking the fleet registry: %w", err)
+		}
 		return "", err
 	}
 }
