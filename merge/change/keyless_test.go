@@ -52,7 +52,6 @@ func TestKeyless(t *testing.T) {
 			d.Plain = append(d.Plain, "log.name")
 			where("hero", "level < 20")(o, d)
 		})
-		worldtest.MergedAndBack(t, e, all, leaving)
 		p, into := worldtest.Rekeyed(t, e, all, leaving)
 		worldtest.Asked(t, into, ask, "0|2|5|2 5|<nil>|w0 a", "0|2|5|2 5|<nil>|w0 a", "1|2|3|3|<nil>|w0 c", "2|1|2||<nil>|w0 e",
 			"0|1002|5|1002 1005|<nil>|w1 a", "0|1002|5|1002 1005|<nil>|w1 a", "1|1002|3|1003|<nil>|w1 c", "2|1|2||<nil>|w1 e",

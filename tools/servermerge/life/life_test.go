@@ -567,7 +567,7 @@ func (l *life) create() {
 // Whatever operators, games and accidents do, the five invariants hold.
 func TestLife(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
-		check(t, servertest.Scale(30, 10_000), func(dir string) places { return newFiles(dir) }, &library{requests: make(map[string][]string)})
+		check(t, servertest.Scale(20, 10_000), func(dir string) places { return newFiles(dir) }, &library{requests: make(map[string][]string)})
 	})
 	servertest.OnMySQLIfLong(t, func(t *testing.T) {
 		admin := servertest.Admin(t)
