@@ -48,6 +48,10 @@ func (r *Run) OrBusy(ctx context.Context, err error) error {
 		return fmt.Errorf("%w: %w", record.ErrBusy, err)
 	}
 	is, unread := r.State(ctx)
+	if errors.Is(unread, sqldb.ErrUnavailable) { // by a session that has ended
+		r.drop()
+		is, unread = r.State(ctx)
+	}
 	if errors.Is(unread, record.ErrBusy) { // a session that begins says so
 		return unread
 	}
