@@ -90,25 +90,20 @@ func Needs(t testing.TB, name string) {
 }
 
 // OnMySQLToo runs a test on MariaDB and on MySQL, each as a subtest.
-func OnMySQLToo(t *testing.T, test func(t *testing.T)) {
-	for _, name := range []string{MariaDB, MySQL} {
+func OnMySQLToo(t *testing.T, test func(t *testing.T)) { onServers(t, test, MariaDB, MySQL) }
+
+// OnMySQLIfLong runs a test on MariaDB, and with LONG=1 on MySQL too.
+func OnMySQLIfLong(t *testing.T, test func(t *testing.T)) {
+	onServers(t, test, []string{MariaDB, MySQL}[:Scale(1, 2)]...)
+}
+
+func onServers(t *testing.T, test func(t *testing.T), names ...string) {
+	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			Needs(t, name)
 			test(t)
 		})
 	}
-}
-
-// OnMySQLIfLong runs a test on MariaDB, and with LONG=1 on MySQL too.
-func OnMySQLIfLong(t *testing.T, test func(t *testing.T)) {
-	if Scale(1, 2) == 2 {
-		OnMySQLToo(t, test)
-		return
-	}
-	t.Run(MariaDB, func(t *testing.T) {
-		Needs(t, MariaDB)
-		test(t)
-	})
 }
 
 // said is the server of which [Needs] said that the test, or one that it is part of, needs it; "" if it did not.

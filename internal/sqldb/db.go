@@ -133,8 +133,8 @@ func dial(ctx context.Context, dsn string, access Access) (*DB, error) {
 	return db, nil
 }
 
-// tidy removes the empty -wal that SQLite makes before it finds no room for -shm: beside it, nobody could read the file until
-// there is room. Whoever has the file alone needs none, and removes it at the end.
+// tidy removes the empty -wal that SQLite makes before it finds that the disk has no room for -shm. While -wal is there, the
+// file cannot be read until there is room. A connection that has the file alone needs no -shm, and removes -wal when it is closed.
 func tidy(ctx context.Context, dsn string) {
 	if db, err := dial(ctx, dsn, Alone); err == nil {
 		ExecAll(ctx, db.pool, []string{"SELECT 1 FROM sqlite_schema"})

@@ -16,7 +16,7 @@ import (
 // worlds that came to it and is fenced while they come, and a world that went to
 // another database is fenced.
 
-// FenceLease is how long a fence lasts: until somebody lifts it.
+// FenceLease is the lease of a fence. It does not end before the fence is lifted.
 const FenceLease = 100 * 365 * 24 * time.Hour
 
 // fencePrefix begins the token of every fence.

@@ -226,7 +226,7 @@ func counted(ctx context.Context, on *Connection, table string) (next uint64, er
 }
 
 // Recover takes back what a process that was killed had begun to write to a file of SQLite that has no write-ahead log.
-// Until then nobody can read it who may not write.
+// Until then the file can be read only with the right to write it.
 func Recover(ctx context.Context, d Database) error {
 	path, file := filePath(d)
 	if journal, err := os.Stat(path + "-journal"); !file || err != nil || journal.Size() == 0 {
