@@ -163,9 +163,13 @@ func (d *Database) sorted(scan catalog.Scan) ([]sortable, error) {
 	if table == nil {
 		return nil, fmt.Errorf("mergetest: no table %q", scan.Table)
 	}
-	var rows []sortable
+	dangles := func(Row) bool { return true }
+	if scan.Dangling != nil {
+		dangles = d.danglers(scan.Dangling)
+	}
+	rows := make([]sortable, 0, len(d.Rows[scan.Table]))
 	for _, row := range d.Rows[scan.Table] {
-		s := sortable{row: row}
+		s := sortable{row: row, order: make([][]byte, 0, len(scan.Order))}
 		null := false
 		for _, o := range scan.Order {
 			col := table.Column(o.Column)
@@ -179,7 +183,7 @@ func (d *Database) sorted(scan catalog.Scan) ([]sortable, error) {
 			null = null || v == nil
 			s.order = append(s.order, v)
 		}
-		if null && scan.SkipNull || scan.Dangling != nil && !d.dangles(row, scan) {
+		if null && scan.SkipNull || !dangles(row) {
 			continue
 		}
 		rows = append(rows, s)
@@ -200,30 +204,33 @@ func nullFirst(a, b []byte) int {
 	return bytes.Compare(a, b)
 }
 
-func (d *Database) dangles(row Row, scan catalog.Scan) bool {
-	ref := scan.Dangling
-	for _, name := range ref.Columns {
-		if row[name] == nil {
-			return false
-		}
-	}
+// danglers reports of a row whether it refers to no row, as the scan asks.
+func (d *Database) danglers(ref *catalog.Reference) func(Row) bool {
 	to := d.table(ref.ToTable)
-	for _, other := range d.Rows[ref.ToTable] {
-		equal := true
-		for i, name := range ref.Columns {
+	tuple := func(row Row, columns []string) (all string, whole bool) {
+		for i, name := range columns {
 			collation := ""
 			if c := to.Column(ref.ToColumns[i]); c != nil {
 				collation = c.Collation
 			}
-			a, _ := sortForm(row[name], collation)
-			b, _ := sortForm(other[ref.ToColumns[i]], collation)
-			equal = equal && b != nil && bytes.Equal(a, b)
+			value, _ := sortForm(row[name], collation)
+			if value == nil {
+				return "", false
+			}
+			all += fmt.Sprintf("%d:%s", len(value), value)
 		}
-		if equal {
-			return false
+		return all, true
+	}
+	there := make(map[string]bool)
+	for _, row := range d.Rows[ref.ToTable] {
+		if t, whole := tuple(row, ref.ToColumns); whole {
+			there[t] = true
 		}
 	}
-	return true
+	return func(row Row) bool {
+		t, whole := tuple(row, ref.Columns)
+		return whole && !there[t]
+	}
 }
 
 // Row finds the row with these values.
