@@ -8,7 +8,7 @@ WITH = $(GO) run ./internal/servertest/with-server -optional
 # Where goroutines meet, tests run with the race detector. SQLite and its libc, which are C turned into Go, are left out:
 # they have no goroutines of their own, and would take twice as long.
 RACE = -race $(foreach c,sqlite/lib libc memory,'-gcflags=modernc.org/$c=-race=false')
-RACED = ./gameid/sim ./store ./store/numbers ./store/storetest ./store/torture ./internal/sqldb/... ./internal/fleet ./merge/inventory ./merge/live ./examples/gameserver ./examples/idserver
+RACED = ./gameid/sim ./store ./store/numbers ./store/storetest ./store/torture ./internal/sqldb/postgres ./internal/sqldb/sqlite ./internal/fleet ./merge/inventory ./merge/live ./examples/gameserver ./examples/idserver
 # Of these the files whose tests have goroutines that meet: all others say that the race detector leaves them out.
 PARTLY_RACED = ./gameid ./merge/campaign
 OTHERS = $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACED))")
