@@ -273,16 +273,11 @@ func (u *undo) still(ctx context.Context) error {
 // worldsThere refuses to drop the only rows of a world, or a world in the place of the new database.
 func worldsThere(ctx context.Context, u *undo) error {
 	err := u.RefuseWorlds("undo", func(i int, d world.Database) (string, error) {
-		there, err := world.Exists(ctx, d)
-		var found []string
-		if err == nil && there {
-			found, err = world.Contains(ctx, u.Worlds[i])
-		}
-		missing := slices.ContainsFunc(u.Plan.Tables, func(t plan.Table) bool { return t.Worlds[i].Rows > 0 && !contains(found, t.Name) })
-		if err != nil || there && !missing {
+		gone, err := record.Gone(ctx, u.Plan, i, d)
+		if err != nil || gone == "" {
 			return "", err
 		}
-		return fmt.Sprintf("its database or tables are missing, so only %s still has its rows and is not dropped: restore the database, then run undo again", u.New.Name), nil
+		return fmt.Sprintf("%s, so only %s still has its rows and is not dropped: restore it, then run undo again", gone, u.New.Name), nil
 	})
 	if err != nil {
 		return err
@@ -296,7 +291,7 @@ func fencesThere(ctx context.Context, u *undo) error {
 		if there, err := world.Exists(ctx, d); err != nil || there {
 			return "", err
 		}
-		return "its database is missing, including its fence: restore it, then run undo again", nil
+		return "there is no such database any more, and its fence is gone with it: restore it, then run undo again", nil
 	})
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"io"
 	"os"
@@ -71,6 +72,34 @@ func TestInterruptedPage(t *testing.T) {
 	for _, want := range []string{"<title>STOPPED: apply", "fenced by this merge: it cannot be started"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("no %q on the page", want)
+		}
+	}
+}
+
+// What a world has lost is said also of what is never opened, and by who only reads.
+func TestWorldIsGone(t *testing.T) {
+	s1, s2, file := files(t)
+	ran(t, cli.OK, "plan", "-into", into(file), "-o", file, s1, s2)
+	ran(t, cli.OK, "apply", "-try", "-yes", file)
+	db, err := sql.Open("sqlite", strings.TrimPrefix(s1, "sqlite:"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"guild_members", "guilds", "items", "players", "gameid_servers"} {
+		if _, err := db.Exec("DROP TABLE " + table); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db.Close()
+	if r := ran(t, cli.Conflicts, "open", "-yes", file); !strings.Contains(r.stdout, "any more: restore it, or correct its DSN") || strings.Contains(r.stdout, "nothing was changed") {
+		t.Errorf("open: %+v", r)
+	}
+	if err := os.Remove(strings.TrimPrefix(s2, "sqlite:")); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"status", "verify"} {
+		if r := servermerge(t.Context(), command, file); !strings.Contains(r.stdout+r.stderr, `s2.db": there is no such database any more: restore it, or correct its DSN`) {
+			t.Errorf("%s: %+v", command, r)
 		}
 	}
 }
