@@ -13,7 +13,7 @@ import (
 // Gone is called with the error of a command that works on a plan: a database or a table may have been dropped or renamed before
 // it or while it ran. If that is so of a world, it returns a [*RefusedError] that names it, instead of the answer of a server.
 func Gone(ctx context.Context, doing string, p *Plan, into Database, worlds []Database, err error) error {
-	for _, known := range []error{nil, ErrStopped, ErrBusy, ErrNoMerge, ErrNotProved} {
+	for _, known := range []error{nil, ErrStopped, ErrBusy, ErrNoMerge, ErrNotProved, sqldb.ErrUnavailable} {
 		if errors.Is(err, known) {
 			return err
 		}
