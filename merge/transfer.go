@@ -116,7 +116,8 @@ func AfterUndo(all []Refusal) { plan.AfterUndo(all) }
 
 // Apply is [build.Apply].
 func Apply(ctx context.Context, plan *Plan, into Database, worlds []Database, opts Options) (*Result, error) {
-	return build.Apply(ctx, plan, into, worlds, opts)
+	done, err := build.Apply(ctx, plan, into, worlds, opts)
+	return done, Gone(ctx, "apply", plan, into, worlds, err)
 }
 
 // CodecsOf is [plan.CodecsOf].
@@ -149,17 +150,18 @@ func EachFate(plan *Plan, each func(Fate) error) error {
 
 // EachFateOf is [build.EachFateOf].
 func EachFateOf(ctx context.Context, plan *Plan, worlds []Database, table, column string, codecs keys.Codecs, each func(Fate) error) error {
-	return build.EachFateOf(ctx, plan, worlds, table, column, codecs, each)
+	return Gone(ctx, "whois", plan, worlds[0], worlds, build.EachFateOf(ctx, plan, worlds, table, column, codecs, each))
 }
 
 // Fence is [build.Fence].
 func Fence(ctx context.Context, plan *Plan, into Database, worlds []Database, opts Options) error {
-	return build.Fence(ctx, plan, into, worlds, opts)
+	return Gone(ctx, "apply", plan, into, worlds, build.Fence(ctx, plan, into, worlds, opts))
 }
 
 // Fresh is [build.Fresh].
 func Fresh(ctx context.Context, plan *Plan, into Database, worlds []Database, opts Options) ([]Refusal, error) {
-	return build.Fresh(ctx, plan, into, worlds, opts)
+	refusals, err := build.Fresh(ctx, plan, into, worlds, opts)
+	return refusals, Gone(ctx, "apply", plan, into, worlds, err)
 }
 
 // InUse is [build.InUse].
@@ -179,7 +181,8 @@ func LastMerge(ctx context.Context, merged Database) (*Recorded, error) {
 
 // LookUp is [build.LookUp].
 func LookUp(ctx context.Context, plan *Plan, into Database, worlds []Database) (*Status, error) {
-	return build.LookUp(ctx, plan, into, worlds)
+	at, err := build.LookUp(ctx, plan, into, worlds)
+	return at, Gone(ctx, "status", plan, into, worlds, err)
 }
 
 // MapFromPlan is [change.MapFromPlan].
@@ -189,12 +192,14 @@ func MapFromPlan(file string, space string) (*rules.MapFrom, error) {
 
 // NewPlan is [planner.NewPlan].
 func NewPlan(ctx context.Context, into Database, worlds []Database, opts PlanOptions) (*Plan, error) {
-	return planner.NewPlan(ctx, into, worlds, opts)
+	plan, err := planner.NewPlan(ctx, into, worlds, opts)
+	return plan, dropped("plan", err)
 }
 
 // Open is [build.Open].
 func Open(ctx context.Context, plan *Plan, into Database, worlds []Database, opts OpenOptions) (*Opened, error) {
-	return build.Open(ctx, plan, into, worlds, opts)
+	opened, err := build.Open(ctx, plan, into, worlds, opts)
+	return opened, Gone(ctx, "open", plan, into, worlds, err)
 }
 
 // ReadPlan is [plan.ReadPlan].
@@ -204,7 +209,8 @@ func ReadPlan(r io.Reader) (*Plan, error) {
 
 // Ready is [build.Ready].
 func Ready(ctx context.Context, plan *Plan, into Database, worlds []Database, opts Options) ([]Refusal, error) {
-	return build.Ready(ctx, plan, into, worlds, opts)
+	refusals, err := build.Ready(ctx, plan, into, worlds, opts)
+	return refusals, Gone(ctx, "apply", plan, into, worlds, err)
 }
 
 // RecordedPlan is [record.RecordedPlan].
@@ -225,7 +231,8 @@ func Twins(ctx context.Context, all []Database) ([]Twin, error) { return world.T
 
 // Undo is [build.Undo].
 func Undo(ctx context.Context, plan *Plan, into Database, worlds []Database, opts UndoOptions) (*Undone, error) {
-	return build.Undo(ctx, plan, into, worlds, opts)
+	undone, err := build.Undo(ctx, plan, into, worlds, opts)
+	return undone, Gone(ctx, "undo", plan, into, worlds, err)
 }
 
 // Unfence is [build.Unfence].
@@ -235,7 +242,8 @@ func Unfence(ctx context.Context, plan *Plan, into Database, worlds []Database, 
 
 // Verify is [prove.Verify].
 func Verify(ctx context.Context, plan *Plan, into Database, worlds []Database, opts Options) (*Proof, error) {
-	return prove.Verify(ctx, plan, into, worlds, opts)
+	proof, err := prove.Verify(ctx, plan, into, worlds, opts)
+	return proof, Gone(ctx, "verify", plan, into, worlds, err)
 }
 
 // Whereis is [record.Whereis].

@@ -377,7 +377,7 @@ func TestAlteredBeforeUndo(t *testing.T) {
 		worldtest.Exec(t, d, "ALTER TABLE stats RENAME TO states")
 		for _, force := range []bool{false, true} {
 			_, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: force})
-			worldtest.RefusedBecause(t, d.Name, fmt.Sprintf("database %q: its database or tables are missing", d.Name), err)
+			worldtest.RefusedBecause(t, d.Name, fmt.Sprintf("database %q: it has no table \"stats\" any more", d.Name), err)
 		}
 		worldtest.Exec(t, d, "ALTER TABLE states RENAME TO stats")
 	}
@@ -391,7 +391,7 @@ func TestAlteredBeforeUndo(t *testing.T) {
 	gone := []world.Database{all[0], e.Fresh(t, all[1].Name)}
 	for _, force := range []bool{false, true} {
 		_, err := build.Undo(t.Context(), p, into, gone, build.UndoOptions{Force: force})
-		worldtest.RefusedBecause(t, "undo", fmt.Sprintf("database %q: its database is missing, including its fence", all[1].Name), err)
+		worldtest.RefusedBecause(t, "undo", fmt.Sprintf("database %q: there is no such database any more, and its fence is gone with it", all[1].Name), err)
 	}
 }
 
@@ -460,4 +460,13 @@ func TestStrangerMeanwhile(t *testing.T) {
 	worldtest.Exec(t, into, "DROP TABLE strangers")
 	worldtest.MustApply(t, p, into, all)
 	worldtest.Proved(t, p, into, all)
+}
+
+// A table of ours that is dropped while it is brought is named, rather than asked for without a column.
+func TestRecordsWithoutTable(t *testing.T) {
+	c := &world.Connection{Database: worldtest.ManyRows(t, worldtest.OnSQLite(t), "s1", 1, 1)}
+	defer c.Close()
+	if _, err := build.Records(t.Context(), c, "mergesafe_schema"); err == nil || !strings.Contains(err.Error(), `database "s1" has no table "mergesafe_schema" any more`) {
+		t.Error(err)
+	}
 }

@@ -148,7 +148,7 @@ func lift(ctx context.Context, r *job.Run, reg *worldregistry.Registry, database
 		}
 		if !lifted {
 			now, err := reg.Server(ctx, s.ID)
-			if err == nil && now.Fenced(r.Plan.ID) {
+			if _, fenced := worldregistry.FenceOf(now.Holder); err == nil && fenced { // by a later merge, by the same plan or another
 				err = fmt.Errorf("%w: it fenced server %s of %q anew", record.ErrBusy, s.ID, database)
 			}
 			if err != nil {

@@ -206,6 +206,9 @@ func tableOf(ctx context.Context, on *world.Connection, table string) (*recordTa
 	if err == nil {
 		t.layout.Columns, err = on.Texts(ctx, columns, table)
 	}
+	if err == nil && len(t.layout.Columns) == 0 {
+		err = fmt.Errorf("database %q has no table %q any more: it was dropped or renamed after the command began", on.Name, table)
+	}
 	for _, c := range t.layout.Columns {
 		read := on.Dialect().Quote(c)
 		if on.Dialect().MySQL() && (c == "began" || c == "came") { // a moment, as text

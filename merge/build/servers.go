@@ -98,7 +98,8 @@ func MarkFences(ctx context.Context, r *job.Run, state worldregistry.FenceState)
 }
 
 // LiftFences lets the servers of the worlds start again, if there is no record of the merge. Whoever makes the merge
-// again, perhaps while this process is frozen, writes its record first and its fences anew: those are not lifted.
+// again, perhaps while this process is frozen, writes its record first and its fences anew: those are not lifted. Nor is it
+// this process that ends an undo, if there is the record of a later merge by now.
 func LiftFences(ctx context.Context, r *job.Run) error {
 	for _, c := range r.Worlds {
 		c.Drop()
@@ -111,7 +112,7 @@ func LiftFences(ctx context.Context, r *job.Run) error {
 	if err == nil {
 		r.New.Drop()
 		var is record.State
-		if is, err = r.State(ctx); err == nil && is != "" {
+		if is, err = r.State(ctx); err == nil && (is != "" || r.Manifest.Removing && !r.Manifest.Removed()) {
 			err = r.Manifest.WrongState(is, "")
 		}
 	}

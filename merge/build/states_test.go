@@ -366,6 +366,35 @@ func endUndo(t *testing.T, p *plan.Plan, into world.Database, all []world.Databa
 	return true
 }
 
+// Each session of an undo begins with a look at the record, in whatever step: it reads nothing of a later merge.
+func TestUndoSessions(t *testing.T) {
+	servertest.OnMySQLToo(t, func(t *testing.T) {
+		e := worldtest.Engines()[1]
+		all := []world.Database{worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5)}
+		p, into := worldtest.MergeOf(t, e, all, worldtest.ManyOptions)
+		session, err := build.UndoSession(t.Context(), p, into, all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer session.Close()
+		read := func() error {
+			session.Drop() // as before each retry
+			_, err := session.Number(t.Context(), "SELECT COUNT(*) FROM things", false)
+			return err
+		}
+		if err := read(); err != nil {
+			t.Error(err)
+		}
+		endUndo(t, p, into, all)
+		worldtest.MustDrop(t, p, into, all)
+		other := []world.Database{all[1], all[0]}
+		worldtest.MustApply(t, worldtest.MustPlan(t, into, other, worldtest.ManyOptions), into, other)
+		if err := read(); !errors.Is(err, record.ErrBusy) || !strings.Contains(err.Error(), "was undone there") {
+			t.Errorf("it reads a later merge: %v", err)
+		}
+	})
+}
+
 // Nothing is made where an undo is at work on the server: it has looked at the record before.
 func TestApplyBesideAnUndo(t *testing.T) {
 	e := worldtest.Engines()[1]
@@ -383,44 +412,56 @@ func TestApplyBesideAnUndo(t *testing.T) {
 	worldtest.MustApply(t, p, into, all)
 }
 
-// The same before it lifts fences, and before it closes the gate: no world of the later merge starts, and its database does.
+// The same before it closes the gate, when it has dropped the database, and before it lifts fences: no world of the later merge
+// starts, and its database does.
 func TestUndoThawsBesideFences(t *testing.T) {
 	servertest.NotShort(t)
 	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		for _, c := range []struct{ again, opened bool }{{true, false}, {true, true}, {false, true}} { // the same plan; the later merge
-			again := c.again
+		for _, c := range []struct {
+			point         string
+			again, opened bool // the same plan; the later merge
+		}{
+			{"before lifting", true, false}, {"before lifting", true, true}, {"before lifting", false, true},
+			{"dropped", false, false}, {"before guard", false, true},
+		} {
 			all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
 			p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
-			point, met := "before guard", false
-			if again {
-				point = "before lifting"
-			} else {
+			if c.point == "before guard" {
 				worldtest.Opened(t, p, into, all)
 			}
+			met := false
 			_, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: patient}, job.Hooks{Clock: worldtest.FixedClock, Fail: func(at string) error {
-				if at != point || met {
+				if at == "after drop" || at == "after removing" {
+					if there, err := worldtest.ExistsNow(t.Context(), into); err == nil && !there {
+						at = "dropped"
+					}
+				}
+				if at != c.point || met {
 					return nil
 				}
 				met = true
-				later := p
-				if !again {
+				later, worlds := p, all
+				if !c.again {
 					endUndo(t, p, into, all)
-					worldtest.MustDrop(t, p, into, all)
-					later = worldtest.MustPlan(t, into, all, planner.PlanOptions{})
+					if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil {
+						t.Error(err)
+					}
+					worlds = []world.Database{all[1], all[0]}
+					later = worldtest.MustPlan(t, into, worlds, planner.PlanOptions{})
 				}
-				worldtest.MustApply(t, later, into, all)
+				worldtest.MustApply(t, later, into, worlds)
 				if c.opened {
-					worldtest.Opened(t, later, into, all)
+					worldtest.Opened(t, later, into, worlds)
 				}
 				return nil
 			}})
 			if !met || !errors.Is(err, record.ErrBusy) {
-				t.Errorf("%s: %t, %v", point, met, err)
+				t.Errorf("%+v: %t, %v", c, met, err)
 			}
 			for i, d := range all {
 				worldtest.Startable(t, d, gameid.ServerID(i+1), false)
 			}
-			worldtest.Startable(t, into, 1, c.opened)
+			worldtest.Startable(t, into, map[bool]gameid.ServerID{true: 1, false: 2}[c.again], c.opened) // that of the first world
 		}
 	})
 }

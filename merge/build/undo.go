@@ -77,6 +77,27 @@ func Undo(ctx context.Context, plan *plan.Plan, into world.Database, worlds []wo
 func UndoWith(ctx context.Context, plan *plan.Plan, into world.Database, worlds []world.Database, opts UndoOptions, h job.Hooks) (*Undone, error) {
 	ctx, release := sqldb.Keep(ctx)
 	defer release()
+	u, err := newUndo(plan, into, worlds, opts, h)
+	if err != nil {
+		return nil, err
+	}
+	defer u.Close()
+	for _, w := range worlds { // which an undo that was killed may have been raising
+		if err := world.Recover(ctx, w); err != nil {
+			return nil, err
+		}
+	}
+	recorded, err := u.Recorded(ctx)
+	if err != nil {
+		return nil, err
+	}
+	u.found = recorded
+	err = u.OrBusy(ctx, u.undo(ctx, recorded))
+	u.done.Lifted, u.done.Notes = u.Lifted, u.Notes
+	return u.done, err
+}
+
+func newUndo(plan *plan.Plan, into world.Database, worlds []world.Database, opts UndoOptions, h job.Hooks) (*undo, error) {
 	r, err := job.NewRun(plan, into, worlds, opts.Options, h)
 	if err != nil {
 		return nil, err
@@ -84,26 +105,13 @@ func UndoWith(ctx context.Context, plan *plan.Plan, into world.Database, worlds 
 	if err := plan.Needs(opts.Codecs); err != nil {
 		return nil, err
 	}
-	defer r.Close()
 	r.New.Unchecked = true
 	u := &undo{Run: r, force: opts.Force, placing: opts.Placing, done: &Undone{ID: plan.ID}}
 	if r.New.Dialect().MySQL() {
 		r.New.Begins = func(ctx context.Context) error { return onlyUndo(ctx, u) }
 	}
 	u.writing(false)
-	for _, w := range worlds { // which an undo that was killed may have been raising
-		if err := world.Recover(ctx, w); err != nil {
-			return nil, err
-		}
-	}
-	recorded, err := r.Recorded(ctx)
-	if err != nil {
-		return nil, err
-	}
-	u.found = recorded
-	err = u.OrBusy(ctx, u.undo(ctx, recorded))
-	u.done.Lifted, u.done.Notes = r.Lifted, r.Notes
-	return u.done, err
+	return u, nil
 }
 
 type undo struct {
@@ -256,7 +264,7 @@ func stillUndoing(ctx context.Context, u *undo) error {
 // still returns [record.ErrBusy] if the merge is not as this process left it.
 func (u *undo) still(ctx context.Context) error {
 	now, err := u.State(ctx)
-	if err != nil || now == u.Manifest.Left || now != "" && now == u.found || now == "" && u.Manifest.Removing {
+	if err != nil || now == u.Manifest.Left || now != "" && now == u.found || now == "" && u.Manifest.Removed() {
 		return err
 	}
 	return u.Manifest.WrongState(now, u.Manifest.Left)
@@ -265,16 +273,11 @@ func (u *undo) still(ctx context.Context) error {
 // worldsThere refuses to drop the only rows of a world, or a world in the place of the new database.
 func worldsThere(ctx context.Context, u *undo) error {
 	err := u.RefuseWorlds("undo", func(i int, d world.Database) (string, error) {
-		there, err := world.Exists(ctx, d)
-		var found []string
-		if err == nil && there {
-			found, err = world.Contains(ctx, u.Worlds[i])
-		}
-		missing := slices.ContainsFunc(u.Plan.Tables, func(t plan.Table) bool { return t.Worlds[i].Rows > 0 && !contains(found, t.Name) })
-		if err != nil || there && !missing {
+		gone, err := record.Gone(ctx, u.Plan, i, d)
+		if err != nil || gone == "" {
 			return "", err
 		}
-		return fmt.Sprintf("its database or tables are missing, so only %s still has its rows and is not dropped: restore the database, then run undo again", u.New.Name), nil
+		return fmt.Sprintf("%s, so only %s still has its rows and is not dropped: restore it, then run undo again", gone, u.New.Name), nil
 	})
 	if err != nil {
 		return err
@@ -288,7 +291,7 @@ func fencesThere(ctx context.Context, u *undo) error {
 		if there, err := world.Exists(ctx, d); err != nil || there {
 			return "", err
 		}
-		return "its database is missing, including its fence: restore it, then run undo again", nil
+		return "there is no such database any more, and its fence is gone with it: restore it, then run undo again", nil
 	})
 }
 
@@ -397,14 +400,18 @@ func contains(names []string, name string) bool {
 // drop removes what the merge made, and the database if the merge made that and nothing else is in it. The record goes
 // last.
 func drop(ctx context.Context, u *undo) error {
-	if there, err := world.Exists(ctx, u.New.Database); err != nil || !there {
-		u.done.Dropped = err == nil
+	there, err := world.Exists(ctx, u.New.Database)
+	if err != nil {
 		return err
+	}
+	if !there {
+		u.done.Dropped, u.Manifest.Removing = true, true
+		return nil
 	}
 	if err := stillUndoing(ctx, u); err != nil {
 		return err
 	}
-	if u.Manifest.Removing && u.Manifest.Label.ID == "" { // the answer of the last statement was lost
+	if u.Manifest.Removed() { // the answer of the last statement was lost
 		others, err := world.Contains(ctx, u.New)
 		u.done.Others = slice.Map(others, printable.Text)
 		u.done.Dropped, u.done.Kept = len(others) == 0, len(others) == 0
@@ -439,9 +446,6 @@ func (u *undo) leaves(others []string) (goes bool) {
 }
 
 func (u *undo) dropOnServer(ctx context.Context, all *world.Schema) error {
-	if err := u.Manifest.ExpectState(ctx, u.Manifest.Left); err != nil {
-		return err
-	}
 	others, err := all.Drop(ctx, u.New, u.ours(), nil)
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 // State returns the state of the merge by its record; "" if the new database does not know of it, or does not exist.
 func (r *Run) State(ctx context.Context) (record.State, error) {
 	if there, err := world.Exists(ctx, r.New.Database); err != nil || !there {
+		r.Manifest.Label = record.Label{}
 		return "", err
 	}
 	return r.Manifest.Load(ctx)

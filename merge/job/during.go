@@ -62,7 +62,7 @@ func (r *Run) OrBusy(ctx context.Context, err error) error {
 			return busy
 		}
 	}
-	if unread != nil || is == r.Manifest.Left || is == "" && r.Manifest.Removing || begins && is == r.Manifest.Working() && !changed {
+	if unread != nil || is == r.Manifest.Left || is == "" && r.Manifest.Removed() || begins && is == r.Manifest.Working() && !changed {
 		return err
 	}
 	return r.Manifest.WrongState(is, r.Manifest.Left)

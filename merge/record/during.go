@@ -21,8 +21,11 @@ import (
 // this one did until then.
 var ErrBusy = errors.New("merge: another process is working on the same merge")
 
-// WrongState returns ErrBusy with both states.
+// WrongState returns ErrBusy with both states, or with the later merge whose record was read.
 func (m *Manifest) WrongState(is, want State) error {
+	if is == "" && m.Label.ID != "" && m.Label.ID != m.ID {
+		return fmt.Errorf("%w: the merge %s was undone there, and the merge %s has begun in its place", ErrBusy, m.ID, m.Label.ID)
+	}
 	return fmt.Errorf("%w: the state of the merge %s changed to %q from %q", ErrBusy, m.ID, orNone(is), orNone(want))
 }
 

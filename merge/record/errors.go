@@ -29,10 +29,11 @@ func (e *StoppedError) Error() string {
 func (e *StoppedError) Unwrap() []error { return []error{ErrStopped, e.Cause} }
 
 // RefusedError has the reasons that block the work. Nothing was changed, or what was done until then is kept, and the same call
-// continues: if it was the fleet registry that refused, or if worlds were altered while rows were copied.
+// continues: if it was the fleet registry that refused, or if worlds were altered while rows were copied, or are gone.
 type RefusedError struct {
 	Doing    string // "apply", "undo"
 	Refusals []plan.Refusal
+	Midway   bool // it may have begun
 }
 
 func (e *RefusedError) Error() string {

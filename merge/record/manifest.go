@@ -90,8 +90,12 @@ type Manifest struct {
 	Was   State // in which the undo found it, if Left is [StateUndoing]
 	Label Label // of the record that is there, as it was read last
 
-	Removing bool // by this process, so that no record is no sign of another one
+	Removing bool // by this process: see [Manifest.Removed]
 }
+
+// Removed reports whether this process removed the record and none was there when it was read last, so that its absence is no
+// sign of another process.
+func (m *Manifest) Removed() bool { return m.Removing && m.Label.ID == "" }
 
 // Tables returns the tables of merges that a database has.
 func (m *Manifest) Tables(ctx context.Context) ([]string, error) {

@@ -13,7 +13,7 @@ import (
 // error is none of these: then there is no outcome.
 func (o *Outcome) Fail(err error, interrupted bool) bool {
 	if refusal, ok := errors.AsType[*merge.RefusedError](err); ok {
-		o.Ending, o.Refusals = Refused, refusal.Refusals
+		o.Ending, o.Refusals, o.Midway = Refused, refusal.Refusals, refusal.Midway
 		return true
 	}
 	if changed, ok := errors.AsType[*merge.ChangedError](err); ok {

@@ -190,6 +190,8 @@ func (v *View) say(o *Outcome) {
 			v.Sentence = place + " was proved but stays closed"
 		case o.Wrote > 0:
 			v.Sentence = "copied rows are kept"
+		case o.Midway:
+			v.Sentence = "what was done until now is kept"
 		}
 		v.refused(o)
 	case o.Ending == Changed:

@@ -335,6 +335,11 @@ func (c *Connection) failed(ctx context.Context, err error) error {
 		_ = c.backend.Kill(c.DB.Pool().DB)
 	}
 	err = sqldb.Translate(c.DB.LockFault(err))
+	if sqldb.Says(err, sqldb.LockWait) && ctx.Err() == nil {
+		if holder := c.holder(ctx); holder != "" {
+			err = fmt.Errorf("%w: %s", err, holder)
+		}
+	}
 	if errors.Is(err, sqldb.ErrReadOnly) {
 		err = fmt.Errorf("database %q (%s): %w", c.Name, c.DB.Place(), err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -45,6 +46,46 @@ func testCancelledStatementEnds(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	servertest.AwaitRunning(t, dsn, slow, false)
+}
+
+// Who waits in vain for a table, or a row, is told which connection has a transaction there, and how to end it; an account that
+// may not see transactions, which connections it has there.
+func TestHolderIsNamed(t *testing.T) {
+	servertest.OnMySQLToo(t, func(t *testing.T) {
+		d := worldtest.Engines()[1].Fresh(t, "s1")
+		worldtest.Exec(t, d, "CREATE TABLE t (n INT PRIMARY KEY)", "INSERT INTO t VALUES (1)")
+		few := world.Database{Name: "s1", DSN: "mysql:" + servertest.Grant(t, "ALL PRIVILEGES", strings.TrimPrefix(d.DSN, "mysql:"))}
+		for i, d := range []world.Database{d, few} {
+			tx, err := worldtest.Pool(t, d).Begin()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var id int
+			if err := tx.QueryRow("SELECT CONNECTION_ID() FROM t FOR UPDATE").Scan(&id); err != nil {
+				t.Fatal(err)
+			}
+			idle := &world.Connection{Database: d}
+			if err := idle.Connect(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			c := &world.Connection{Database: d, Writes: true}
+			if _, err := c.Exec(t.Context(), "session", "SET SESSION lock_wait_timeout = 1, innodb_lock_wait_timeout = 1", false); err != nil {
+				t.Fatal(err)
+			}
+			for _, statement := range []string{"DROP TABLE t", "UPDATE t SET n = 2"} {
+				want := fmt.Sprintf("locked by the transaction of connection %d of .*KILL %[1]d$", id)
+				if i == 1 {
+					want = fmt.Sprintf("locked by (the transaction|one) of .*connection %d of .*: KILL", id)
+				}
+				if _, err := c.Exec(t.Context(), "drop", statement, false); !regexp.MustCompile(want).MatchString(fmt.Sprint(err)) {
+					t.Errorf("%s: %v, want %s", statement, err, want)
+				}
+			}
+			tx.Rollback()
+			idle.Close()
+			c.Close()
+		}
+	})
 }
 
 // A command opens many connections, from far away perhaps: each is ready after a dozen statements.

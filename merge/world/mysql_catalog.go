@@ -182,6 +182,9 @@ func mysqlReadColumns(ctx context.Context, conn *sql.Conn, b *builder) error {
 		}
 	}, &table, &c.Name, &c.Type, &c.dataType, &c.Nullable, &c.Collation, &c.charset, &c.length, &standard, &c.Generated, &extra)
 	for _, t := range b.tables {
+		if err == nil && len(t.columns) == 0 {
+			err = fmt.Errorf("table %q was dropped or renamed while the catalogue was read", t.name)
+		}
 		if t.AutoIncrement != nil && t.AutoIncrement.Column == "" {
 			t.AutoIncrement = nil
 		}

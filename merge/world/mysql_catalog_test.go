@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/DATA-DOG/go-sqlmock"
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/internal/servertest"
@@ -69,6 +70,25 @@ func TestDroppedBeforeCatalog(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// Nor is a table that is dropped meanwhile one without columns.
+func TestTableWithoutColumns(t *testing.T) {
+	db, mock, err := sqlmock.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	mock.ExpectQuery("information_schema.COLUMNS").WillReturnRows(sqlmock.NewRows([]string{"t"}))
+	conn, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBuilder()
+	b.table("gone")
+	if err := mysqlReadColumns(t.Context(), conn, b); err == nil || !strings.Contains(err.Error(), `table "gone" was dropped or renamed`) {
+		t.Error(err)
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"io"
 	"os"
@@ -12,8 +13,10 @@ import (
 
 	cliv3 "github.com/urfave/cli/v3"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge"
 	"mergesafe/merge/report"
+	"mergesafe/merge/world"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -72,6 +75,71 @@ func TestInterruptedPage(t *testing.T) {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("no %q on the page", want)
 		}
+	}
+}
+
+// What a world has lost is said also of what is never opened, and by who only reads.
+func TestWorldIsGone(t *testing.T) {
+	s1, s2, file := files(t)
+	ran(t, cli.OK, "plan", "-into", into(file), "-o", file, s1, s2)
+	ran(t, cli.OK, "apply", "-try", "-yes", file)
+	db, err := sql.Open("sqlite", strings.TrimPrefix(s1, "sqlite:"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"guild_members", "guilds", "items", "players", "gameid_servers"} {
+		if _, err := db.Exec("DROP TABLE " + table); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db.Close()
+	if r := ran(t, cli.Conflicts, "open", "-yes", file); !strings.Contains(r.stdout, "any more: restore it, or correct its DSN") || strings.Contains(r.stdout, "nothing was changed") {
+		t.Errorf("open: %+v", r)
+	}
+	if err := os.Remove(strings.TrimPrefix(s2, "sqlite:")); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"status", "verify"} {
+		if r := servermerge(t.Context(), command, file); !strings.Contains(r.stdout+r.stderr, `s2.db": there is no such database any more: restore it, or correct its DSN`) {
+			t.Errorf("%s: %+v", command, r)
+		}
+	}
+}
+
+// An undo beside another one says what comes next.
+func TestUndoBesideAnother(t *testing.T) {
+	dsns := []string{"mysql:" + servertest.DSN(t), "mysql:" + servertest.DSN(t), "mysql:" + servertest.DSN(t)}
+	file := filepath.Join(t.TempDir(), "plan.json")
+	worlds(t, dsns[1:]...)
+	ran(t, cli.OK, append([]string{"plan", "-o", file, "-into"}, dsns...)...)
+	ran(t, cli.OK, append([]string{"apply", "-yes", file}, dsns...)...)
+	other := &world.Connection{Database: world.Database{Name: "new", DSN: dsns[0]}}
+	defer other.Close()
+	if _, alone, err := world.Undo(t.Context(), other, 0); err != nil || !alone {
+		t.Fatal(alone, err)
+	}
+	again := "servermerge undo -force " + file + " " + which
+	r := ran(t, cli.Incomplete, append([]string{"undo", "-yes", "-force", "-patience", "0s", file}, dsns...)...)
+	if !strings.Contains(r.stderr, "another undo is at work") || !strings.Contains(r.stderr, "When the other process has ended, run it again: "+again) {
+		t.Errorf("%+v", r)
+	}
+	other.Close()
+	ran(t, cli.OK, append([]string{"undo", "-yes", file}, dsns...)...)
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	plan, err := merge.ReadPlan(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []merge.Database
+	for i, name := range plan.Databases() {
+		all = append(all, merge.Database{Name: name, DSN: dsns[i]})
+	}
+	if said := (&job{plan: plan, into: all[0], worlds: all[1:]}).undoAgain(t.Context(), again); !strings.HasSuffix(said, "there is nothing left to undo.") {
+		t.Error(said)
 	}
 }
 

@@ -67,6 +67,10 @@ func (s surroundings) moving(ctx context.Context, cmd *cliv3.Command, j *work, w
 // back.
 func (j *work) unplaced(ctx context.Context, command string, err error) error {
 	if ctx.Err() == nil && !errors.Is(err, sqldb.ErrUnavailable) {
+		gone := merge.Gone(ctx, command, j.plan, j.into, j.worlds, err)
+		if _, refused := errors.AsType[*merge.RefusedError](gone); refused {
+			return j.failed(ctx, gone, j.outcome(command))
+		}
 		return err
 	}
 	return j.failed(ctx, &merge.StoppedError{Doing: "looking up where the worlds are", Cause: err}, j.outcome(command))

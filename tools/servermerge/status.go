@@ -28,9 +28,13 @@ func (s surroundings) status(ctx context.Context, cmd *cliv3.Command) error {
 	}
 	o := j.outcome("status")
 	o.Status = at
-	fenced := slices.ContainsFunc(at.Fences, func(f merge.FenceStatus) bool { return f.Fenced })
-	if at.State != merge.StateOpen && (!at.State.Nothing() || fenced) {
+	if at.State != merge.StateOpen && (!at.State.Nothing() || fenced(at)) {
 		o.Ending = report.Stopped
 	}
 	return write(o, cmd.Root().Writer, cmd.Bool("json"), s.text(cmd))
+}
+
+// fenced reports whether a world has a fence of the merge.
+func fenced(at *merge.Status) bool {
+	return slices.ContainsFunc(at.Fences, func(f merge.FenceStatus) bool { return f.Fenced })
 }

@@ -56,8 +56,19 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 	if o.Forced = force; force {
 		o.Then.Again = o.Then.Force
 	}
+	if errors.Is(err, merge.ErrBusy) {
+		return cli.WithHint(report.Plainly(err), j.undoAgain(ctx, o.Then.Again))
+	}
 	if err != nil {
 		return j.failed(ctx, err, o)
 	}
 	return j.conclude(ctx, o)
+}
+
+// undoAgain says what comes next for an undo beside another process.
+func (j *job) undoAgain(ctx context.Context, again string) string {
+	if at := j.now(ctx); at != nil && at.State.Nothing() && !fenced(at) {
+		return "The other process has undone it: there is nothing left to undo."
+	}
+	return "When the other process has ended, run it again: " + again
 }

@@ -224,6 +224,7 @@ var conditions = map[sqldb.Condition][]uint16{
 		1370, // or one on a routine
 	},
 	sqldb.NoTable:         {1146},
+	sqldb.NoDatabase:      {1046, 1049},
 	sqldb.LockWait:        {1205},
 	sqldb.RolledBack:      {1213},
 	sqldb.UnknownVariable: {1193},

@@ -1,0 +1,45 @@
+package merge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"mergesafe/internal/sqldb"
+	"mergesafe/merge/record"
+	"mergesafe/merge/world"
+)
+
+// Gone is called with the error of a command that works on a plan: a database or a table may have been dropped or renamed before
+// it or while it ran. If that is so of a world, it returns a [*RefusedError] that names it, instead of the answer of a server.
+func Gone(ctx context.Context, doing string, p *Plan, into Database, worlds []Database, err error) error {
+	for _, known := range []error{nil, ErrStopped, ErrBusy, ErrNoMerge, ErrNotProved, sqldb.ErrUnavailable} {
+		if errors.Is(err, known) {
+			return err
+		}
+	}
+	if _, refused := errors.AsType[*RefusedError](err); refused || len(worlds) != len(p.Worlds) {
+		return err
+	}
+	now := &RefusedError{Doing: doing, Midway: true}
+	for i, d := range worlds {
+		if what, unread := record.Gone(ctx, p, i, d); unread == nil && what != "" {
+			now.Refusals = append(now.Refusals, Refusal{Source: d.Name, Reason: what + ": restore it, or correct its DSN"})
+		}
+	}
+	if len(now.Refusals) > 0 {
+		return now
+	}
+	if there, unread := world.Exists(ctx, into); unread == nil && !there && sqldb.Says(err, sqldb.NoDatabase) {
+		return fmt.Errorf("merge: database %q was dropped while %s ran: run it again: %w", into.Name, doing, err)
+	}
+	return dropped(doing, err)
+}
+
+// dropped says what it means that a table, of which a command knew, is not there.
+func dropped(doing string, err error) error {
+	if sqldb.Says(err, sqldb.NoTable) {
+		err = fmt.Errorf("merge: a table was dropped or renamed while %s ran: run it again, which says what is missing: %w", doing, err)
+	}
+	return err
+}

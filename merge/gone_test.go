@@ -1,0 +1,106 @@
+package merge_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"mergesafe/internal/servertest"
+	"mergesafe/merge"
+	"mergesafe/merge/build"
+	"mergesafe/merge/job"
+	"mergesafe/merge/prove"
+	"mergesafe/merge/world"
+	"mergesafe/merge/worldtest"
+)
+
+// A world that is gone, or whose tables are, is named by every command, with what to do: also if that happens while it runs.
+func TestGone(t *testing.T) {
+	servertest.NotShort(t)
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		var p *merge.Plan
+		var into world.Database
+		var all []world.Database
+		one := job.Options{Parallel: 1}
+		for _, c := range []struct {
+			name string
+			made bool
+			run  func(h job.Hooks) error
+		}{
+			{"apply", false, func(h job.Hooks) error { _, err := build.ApplyWith(t.Context(), p, into, all, one, h); return err }},
+			{"status", true, func(job.Hooks) error { _, err := build.LookUp(t.Context(), p, into, all); return err }},
+			{"verify", true, func(h job.Hooks) error { _, err := prove.VerifyWith(t.Context(), p, into, all, one, h); return err }},
+			{"open", true, func(h job.Hooks) error {
+				_, err := build.With(t.Context(), p, into, all, build.Options{Options: one}, h)
+				return err
+			}},
+			{"undo", true, func(h job.Hooks) error {
+				_, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: one}, h)
+				return err
+			}},
+		} {
+			for n := 0; ; n += servertest.Scale(3, 1) { // before the command, and at points within it
+				point, at := max(0, n-3)*servertest.Scale(50, 17), 0
+				if point > 0 && e.Name == "sqlite" {
+					break
+				}
+				all = []world.Database{worldtest.GameWorld(t, e, "s1", 1, 5, "anna"), worldtest.GameWorld(t, e, "s2", 2, 5, "bert")}
+				p, into = worldtest.PlanOf(t, e, all, merge.PlanOptions{})
+				if c.made {
+					worldtest.MustApply(t, p, into, all)
+				}
+				d, goes := all[n%2], []func(testing.TB, world.Database) string{dropDatabase, renameTables}[n/2%2]
+				said, gone := "", point == 0
+				if gone {
+					said = goes(t, d)
+				}
+				err := c.run(job.Hooks{Batch: time.Nanosecond, Fail: func(string) error {
+					if at++; at == point {
+						said, gone = goes(t, d), true
+					}
+					return nil
+				}})
+				if !gone {
+					break
+				}
+				if e.Name != "sqlite" && n/2%2 == 0 { // the test drops it when it ends
+					server, name, err := world.Server(d)
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer worldtest.Exec(t, server, "CREATE DATABASE "+name)
+				}
+				told := merge.Gone(t.Context(), c.name, p, into, all, err)
+				if err == nil && (point > 0 || c.name == "status" && n > 1) { // it had all that it needed
+					continue
+				}
+				if _, refused := errors.AsType[*merge.RefusedError](told); !refused || !strings.Contains(told.Error(), fmt.Sprintf("database %q: %s", d.Name, said)) {
+					t.Errorf("%s of %s at point %d: %v", c.name, d.Name, point, told)
+				}
+			}
+		}
+	})
+}
+
+// dropDatabase drops a world, and returns what is said of that.
+func dropDatabase(t testing.TB, d world.Database) string {
+	if path, is := strings.CutPrefix(d.DSN, "sqlite:"); is {
+		if err := os.Remove(path); err != nil {
+			t.Error(err)
+		}
+	} else {
+		worldtest.Exec(t, d, "DROP DATABASE "+d.DSN[strings.LastIndex(d.DSN, "/")+1:])
+	}
+	return "there is no such database any more"
+}
+
+// renameTables renames the tables of the game of a world. What is said of that depends on when it is noticed.
+func renameTables(t testing.TB, d world.Database) string {
+	for _, table := range []string{"players", "items", "guilds", "guild_members"} {
+		worldtest.Exec(t, d, "ALTER TABLE "+table+" RENAME TO gone_"+table)
+	}
+	return ""
+}
