@@ -430,6 +430,8 @@ func (r *spaceReader) addReferences(s *stream.Stream, columns []*rules.MovedColu
 			got.when = append(got.when, when)
 			if a.Ref.Cells != nil {
 				got.cells[i] = CellsOf(a.Ref.Cells, s)
+			} else {
+				s.Scan.Numbers = append(s.Scan.Numbers, c.Column)
 			}
 			got.stay = append(got.stay, r.Facts.Cleared(s.DB, a.Ref))
 			left := (*keys.Set)(nil)
@@ -602,7 +604,7 @@ func (r *referenceRead) row(s *stream.Stream, b *catalog.Batch, row int) {
 		switch {
 		case r.when[i] >= 0 && !ref.When.Holds(b.Carry[r.when[i]].At(row)):
 		case ref.Cells == nil:
-			r.whole(s, i, b.Carry[r.at].At(row), row)
+			r.whole(s, i, &b.Carry[r.at], row)
 			return
 		default:
 			r.inCells(s, i, row)
@@ -611,17 +613,17 @@ func (r *referenceRead) row(s *stream.Stream, b *catalog.Batch, row int) {
 }
 
 // whole takes a value in that is the whole cell.
-func (r *referenceRead) whole(s *stream.Stream, i int, v []byte, row int) {
-	c, ref := &r.cases[i], r.column.Cases[i].Ref
-	n, ok := keys.ParseInteger(v)
+func (r *referenceRead) whole(s *stream.Stream, i int, v *catalog.Vector, row int) {
+	c, ref, number := &r.cases[i], r.column.Cases[i].Ref, v.Numbers != nil
+	n, ok := integerAt(v, row)
 	switch {
-	case v == nil:
+	case v.IsNull(row):
 		c.None++
-	case ref.None.Has(v):
+	case number && ref.None.HasInteger(n) || !number && ref.None.Has(v.At(row)):
 		r.nobody(i, n, ok)
 	case ok && r.stay[i] != nil && r.stay[i].Has(n):
 		c.None++
-	case !ok || !n.Is(v):
+	case !ok || !number && !n.Is(v.At(row)):
 		if c.Foreign++; len(c.Foreigns) < 3 {
 			c.Foreigns = append(c.Foreigns, s.Member(row))
 		}
