@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -171,7 +172,8 @@ func (r *spaceReader) readTables(ctx context.Context, passes []spacePass, db *ru
 		}
 	}
 	for i, p := range passes {
-		if !r.settle(all[i], db) {
+		if column := r.settle(all[i], db); column != "" {
+			r.Progress.Again(db, r.code, p.table, fmt.Sprintf("too many values of %s may be keys that are read later", column))
 			if all[i], err = r.readColumns(ctx, spacePass{table: p.table, references: p.references}, db, db.Tables[p.table], false); err != nil {
 				return err
 			}
@@ -187,12 +189,12 @@ func (r *spaceReader) readTables(ctx context.Context, passes []spacePass, db *ru
 	return nil
 }
 
-// settle says where the values lead that are no keys of the tables that were read before theirs. It returns false if
-// they were too many.
-func (r *spaceReader) settle(all []*referenceRead, db *rules.Database) bool {
+// settle says where the values lead that are no keys of the tables that were read before theirs. If they were too many, it
+// returns their column.
+func (r *spaceReader) settle(all []*referenceRead, db *rules.Database) (tooMany string) {
 	for _, read := range all {
 		if slices.ContainsFunc(read.later, func(l later) bool { return l.tooMany }) {
-			return false
+			return read.column.Column
 		}
 	}
 	for _, read := range all {
@@ -209,7 +211,7 @@ func (r *spaceReader) settle(all []*referenceRead, db *rules.Database) bool {
 			}
 		}
 	}
-	return true
+	return ""
 }
 
 // spacePass is one reading of a table: of keys of spaces, of what refers to such, or of
