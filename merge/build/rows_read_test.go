@@ -123,7 +123,7 @@ func TestRowsReadOnce(t *testing.T) {
 				return undo(ctx, record.StateTried)
 			}, 0, 0},
 			{"undo of an interrupted apply", func(ctx context.Context) error {
-				stop := worldtest.At(40, func() error { return context.Canceled })
+				stop := worldtest.At(worldtest.Points(t, p, into, all)*2/3, func() error { return context.Canceled })
 				if _, err := build.ApplyWith(t.Context(), p, into, all, job.Options{}, job.Hooks{Fail: stop}); err == nil {
 					return errors.New("apply was not interrupted")
 				}
