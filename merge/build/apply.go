@@ -132,7 +132,7 @@ func apply(ctx context.Context, r *job.Run, state record.State) error {
 	if err := bringRows(ctx, r, made); err != nil {
 		return err
 	}
-	r.Tally.Beside(record.StepFinish, r.New.Name, "", 0, r.Plan.Rows())
+	r.Tally.Beside(job.Progress{Step: record.StepFinish, Database: r.New.Name, Total: r.Plan.Rows()})
 	return retryAll(ctx, r, []applyAction{
 		{"adding the foreign keys", func(ctx context.Context) error { return made.MakeReferences(ctx, r.New) }},
 		{"raising the counters", func(ctx context.Context) error { return raiseCounters(ctx, r) }},
@@ -331,7 +331,7 @@ func bringRows(ctx context.Context, r *job.Run, made *world.Schema) error {
 			if t := r.Plan.Table(table); t != nil && t.Rows() > 0 && !indexed[table] {
 				indexed[table] = true
 				rows += t.Rows()
-				w.Tally.Beside(record.StepIndex, r.New.Name, table, rows, r.Plan.Rows())
+				w.Tally.Beside(job.Progress{Step: record.StepIndex, Database: r.New.Name, Table: table, Rows: rows, Total: r.Plan.Rows()})
 			}
 			return nil
 		})

@@ -3,6 +3,7 @@ package build_test
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"maps"
 	"regexp"
 	"slices"
@@ -16,7 +17,9 @@ import (
 	"mergesafe/merge/plan"
 	"mergesafe/merge/planner"
 	"mergesafe/merge/prove"
+	"mergesafe/merge/record"
 	"mergesafe/merge/rules"
+	"mergesafe/merge/verdict"
 	"mergesafe/merge/worldtest"
 	"mergesafe/store/storetest/faulty"
 )
@@ -93,6 +96,16 @@ func TestRowsReadOnce(t *testing.T) {
 		into := e.Fresh(t, "new")
 		r := &readings{new: into.DSN, tables: []string{"chars", "items", "friends", "guilds", "worn", "vars", "logs"}}
 		var p *plan.Plan
+		undo := func(ctx context.Context, from record.State) error {
+			at, err := build.LookUp(t.Context(), p, into, all)
+			if err == nil && at.State != from {
+				t.Errorf("the merge is %q, want %q", at.State, from)
+			}
+			if err == nil {
+				_, err = build.Undo(ctx, p, into, all, build.UndoOptions{})
+			}
+			return err
+		}
 		for _, c := range []struct {
 			name        string
 			run         func(ctx context.Context) error
@@ -103,6 +116,19 @@ func TestRowsReadOnce(t *testing.T) {
 				p, err = planner.NewPlan(ctx, into, all, opts)
 				return err
 			}, 2, 0},
+			{"undo of a rehearsal", func(ctx context.Context) error {
+				if _, err := build.Apply(t.Context(), p, into, all, job.Options{Try: true}); err != nil {
+					return err
+				}
+				return undo(ctx, record.StateTried)
+			}, 0, 0},
+			{"undo of an interrupted apply", func(ctx context.Context) error {
+				stop := worldtest.At(worldtest.Points(t, p, into, all)*2/3, func() error { return context.Canceled })
+				if _, err := build.ApplyWith(t.Context(), p, into, all, job.Options{}, job.Hooks{Fail: stop}); err == nil {
+					return errors.New("apply was not interrupted")
+				}
+				return undo(ctx, record.StateCopying)
+			}, 0, 0},
 			{"apply", func(ctx context.Context) error {
 				_, err := build.Apply(ctx, p, into, all, job.Options{})
 				return err
@@ -114,10 +140,7 @@ func TestRowsReadOnce(t *testing.T) {
 				}
 				return err
 			}, 1, 1},
-			{"undo", func(ctx context.Context) error {
-				_, err := build.Undo(ctx, p, into, all, build.UndoOptions{})
-				return err
-			}, 0, 1},
+			{"undo", func(ctx context.Context) error { return undo(ctx, record.StateMade) }, 0, 1},
 		} {
 			if err := c.run(r.in(t.Context())); err != nil {
 				t.Fatalf("%s: %v", c.name, err)
@@ -135,4 +158,23 @@ func TestRowsReadOnce(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Rows that are matched are read in the order of their keys, by the index of their name for the pairs and once more for what is
+// unique, and once for their new keys: that their names have one key each is known from the pairs.
+func TestMatchedRowsRead(t *testing.T) {
+	e := worldtest.OnSQLite(t)
+	all := worldtest.KeyWorlds(t, e, 2, "CREATE TABLE accounts (id INTEGER NOT NULL PRIMARY KEY, login VARCHAR(20) NOT NULL UNIQUE)",
+		"INSERT INTO accounts VALUES (1, 'eve'), (2, 'w%d'), (3, 'bob')")
+	opts := worldtest.KeyOptions(func(o *rules.Options, d *rules.Declarations) {
+		o.Rekey.Spaces = append(o.Rekey.Spaces, rules.Space{Keys: []string{"accounts.id"}, Match: []string{"accounts.login"}})
+		d.Plain = append(d.Plain, "accounts.login")
+	})
+	r := &readings{tables: []string{"accounts"}}
+	if report, err := worldtest.Checked(r.in(t.Context()), all, opts.Check); err != nil || report.Verdict != verdict.Pass {
+		t.Fatalf("%+v: %v", report, err)
+	}
+	if r.ofWorlds > 4 {
+		t.Errorf("read %d times, want 4:\n%s", r.ofWorlds, strings.Join(r.all, "\n"))
+	}
 }

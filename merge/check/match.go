@@ -2,9 +2,11 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"mergesafe/merge/keys"
 	"mergesafe/merge/rules"
+	"mergesafe/merge/stream"
 	"mergesafe/merge/verdict"
 )
 
@@ -59,6 +61,24 @@ func (k *Rekeyed) ShiftOf(space *rules.KeySpace, db *rules.Database, stay keys.V
 // movesIn reports whether any key of a space of a database gets a new value.
 func (k *Rekeyed) movesIn(space *rules.KeySpace, db *rules.Database) bool {
 	return k.Of[space][db] > 0 || k.Pairs[space][db].Len() > 0
+}
+
+// matchesBy reports whether the rows of a table that have values of some columns more than once are those that were matched by
+// these: then each value has one key.
+func (k *Rekeyed) matchesBy(table string, key, columns []string, found stream.Repeats) bool {
+	if k == nil || k.Read == nil {
+		return false
+	}
+	for s, m := range k.Read.Matched {
+		if s.By.Table == table && slices.Equal(s.By.Columns, columns) && slices.Equal(key, []string{s.By.Key}) {
+			rows := int64(0)
+			for _, group := range m.Groups {
+				rows += int64(len(group))
+			}
+			return int64(len(m.Groups)) == found.Values && rows == found.AllRows()
+		}
+	}
+	return false
 }
 
 // Matched are the pairs of the keys that a column of a database has, or refers to in all rows.

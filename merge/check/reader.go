@@ -35,7 +35,7 @@ type Memory map[any]any
 
 // firstRows are enough to see of most columns that are open that they are.
 const (
-	firstRows = 4096
+	firstRows = 1024
 	maxOthers = 64 << 20
 )
 

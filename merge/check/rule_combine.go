@@ -42,6 +42,9 @@ func combinesAll(ctx context.Context, f *Facts, r *Reader, table string, columns
 		return false, 0, nil
 	}
 	_, model := f.ModelOf(table)
+	if f.Rekeyed.matchesBy(table, model.Key(), columns, found) {
+		return true, found.AllRows() - found.Values, nil
+	}
 	both := slices.Clone(columns)
 	for _, name := range model.Key() {
 		if !slices.Contains(both, name) {

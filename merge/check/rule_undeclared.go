@@ -258,6 +258,9 @@ func (r OpenReader) unsure(ctx context.Context, table, column string, got *openR
 				ref.Except = append(ref.Except, known.When)
 			}
 		}
+		for db := range r.Facts.Having(table) {
+			r.Progress.Again(db, r.Code, table, fmt.Sprintf("%s may name rows of %s, whose keys are too many to keep in memory", column, c))
+		}
 		before := result.Count
 		strays, err := r.Follow(Followed{Ref: ref, Table: table, All: false, Code: verdict.CodeReferenceUndeclared, ToCode: verdict.CodeReferenceUndeclared}).Strays(ctx)
 		if err != nil {

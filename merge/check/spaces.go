@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -171,7 +172,8 @@ func (r *spaceReader) readTables(ctx context.Context, passes []spacePass, db *ru
 		}
 	}
 	for i, p := range passes {
-		if !r.settle(all[i], db) {
+		if column := r.settle(all[i], db); column != "" {
+			r.Progress.Again(db, r.code, p.table, fmt.Sprintf("too many values of %s may be keys that are read later", column))
 			if all[i], err = r.readColumns(ctx, spacePass{table: p.table, references: p.references}, db, db.Tables[p.table], false); err != nil {
 				return err
 			}
@@ -187,12 +189,12 @@ func (r *spaceReader) readTables(ctx context.Context, passes []spacePass, db *ru
 	return nil
 }
 
-// settle says where the values lead that are no keys of the tables that were read before theirs. It returns false if
-// they were too many.
-func (r *spaceReader) settle(all []*referenceRead, db *rules.Database) bool {
+// settle says where the values lead that are no keys of the tables that were read before theirs. If they were too many, it
+// returns their column.
+func (r *spaceReader) settle(all []*referenceRead, db *rules.Database) (tooMany string) {
 	for _, read := range all {
 		if slices.ContainsFunc(read.later, func(l later) bool { return l.tooMany }) {
-			return false
+			return read.column.Column
 		}
 	}
 	for _, read := range all {
@@ -209,7 +211,7 @@ func (r *spaceReader) settle(all []*referenceRead, db *rules.Database) bool {
 			}
 		}
 	}
-	return true
+	return ""
 }
 
 // spacePass is one reading of a table: of keys of spaces, of what refers to such, or of
@@ -430,6 +432,8 @@ func (r *spaceReader) addReferences(s *stream.Stream, columns []*rules.MovedColu
 			got.when = append(got.when, when)
 			if a.Ref.Cells != nil {
 				got.cells[i] = CellsOf(a.Ref.Cells, s)
+			} else {
+				s.Scan.Numbers = append(s.Scan.Numbers, c.Column)
 			}
 			got.stay = append(got.stay, r.Facts.Cleared(s.DB, a.Ref))
 			left := (*keys.Set)(nil)
@@ -602,7 +606,7 @@ func (r *referenceRead) row(s *stream.Stream, b *catalog.Batch, row int) {
 		switch {
 		case r.when[i] >= 0 && !ref.When.Holds(b.Carry[r.when[i]].At(row)):
 		case ref.Cells == nil:
-			r.whole(s, i, b.Carry[r.at].At(row), row)
+			r.whole(s, i, &b.Carry[r.at], row)
 			return
 		default:
 			r.inCells(s, i, row)
@@ -611,17 +615,17 @@ func (r *referenceRead) row(s *stream.Stream, b *catalog.Batch, row int) {
 }
 
 // whole takes a value in that is the whole cell.
-func (r *referenceRead) whole(s *stream.Stream, i int, v []byte, row int) {
-	c, ref := &r.cases[i], r.column.Cases[i].Ref
-	n, ok := keys.ParseInteger(v)
+func (r *referenceRead) whole(s *stream.Stream, i int, v *catalog.Vector, row int) {
+	c, ref, number := &r.cases[i], r.column.Cases[i].Ref, v.Numbers != nil
+	n, ok := integerAt(v, row)
 	switch {
-	case v == nil:
+	case v.IsNull(row):
 		c.None++
-	case ref.None.Has(v):
+	case number && ref.None.HasInteger(n) || !number && ref.None.Has(v.At(row)):
 		r.nobody(i, n, ok)
 	case ok && r.stay[i] != nil && r.stay[i].Has(n):
 		c.None++
-	case !ok || !n.Is(v):
+	case !ok || !number && !n.Is(v.At(row)):
 		if c.Foreign++; len(c.Foreigns) < 3 {
 			c.Foreigns = append(c.Foreigns, s.Member(row))
 		}

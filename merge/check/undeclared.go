@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -242,6 +243,11 @@ func (r OpenReader) undeclaredOf(ctx context.Context, db *rules.Database, table 
 		p := r.newOpenPass(db, table, found.candidates, without, unweighed)
 		if len(p.columns) == 0 {
 			return nil, nil
+		}
+		for _, s := range p.columns {
+			if v := r.Facts.Rekeyed.ValuesOf(db, table, s.column); v != nil && (v.unknown || v.Sparse) {
+				r.Progress.Again(db, r.Code, table, fmt.Sprintf("%s has too many values to keep in memory", s.column))
+			}
 		}
 		err := p.stream.Drain(ctx)
 		unsupported, ok := errors.AsType[*catalog.UnsupportedError](err)

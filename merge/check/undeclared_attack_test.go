@@ -37,10 +37,12 @@ func sparseKeys(table string, seed uint64, keys ...int64) (all []string) {
 	return all
 }
 
-// Keys that lie too far apart to be kept are compared as well as others.
+// Keys that lie too far apart to be kept are compared as well as others. That rows are read again for that is said.
 func TestSparseKeys(t *testing.T) {
 	servertest.NotShort(t)
 	const a, b = 1<<61 + 5, 1<<61 + 7
+	told := make(map[string]bool)
+	note := func(p rules.Progress) { told[p.World+"."+p.Table+": "+p.Again] = p.Again != "" }
 	tables := []string{"CREATE TABLE @.k (id INTEGER PRIMARY KEY)", "CREATE TABLE @.l (id INTEGER PRIMARY KEY)", "CREATE TABLE @.t (id INTEGER PRIMARY KEY, v INTEGER)"}
 	t.Run("skipped", func(t *testing.T) {
 		w := attackWorlds(t, tables, append(sparseKeys("k", 1, a), "INSERT INTO @.t VALUES (-1, -9)"), append(sparseKeys("k", 2, b), fmt.Sprintf("INSERT INTO @.t VALUES (-2, %d)", int64(b))))
@@ -51,8 +53,11 @@ func TestSparseKeys(t *testing.T) {
 	})
 	t.Run("all at home", func(t *testing.T) {
 		w := attackWorlds(t, tables, append(sparseKeys("k", 1, a), fmt.Sprintf("INSERT INTO @.t VALUES (-1, %d)", int64(a))), append(sparseKeys("k", 2, b), fmt.Sprintf("INSERT INTO @.t VALUES (-2, %d)", int64(b))))
-		if open := openColumns(w.check(t, rules.Options{})); open["t.v"] != 0 {
+		if open := openColumns(w.check(t, rules.Options{Progress: note})); open["t.v"] != 0 {
 			t.Errorf("%v, want t.v closed", open)
+		}
+		if again := "v may name rows of k.id, whose keys are too many to keep in memory"; !told["w0.t: "+again] || !told["w1.t: "+again] {
+			t.Errorf("told %v, want %q of both", told, again)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check"
 	"mergesafe/merge/mergetest"
+	"mergesafe/merge/rules"
 )
 
 // A text that names no row is read once, with the keys, and so is one that is said to be plain. Only an open column is read
@@ -55,9 +56,16 @@ func TestTextsReadOnce(t *testing.T) {
 	}
 }
 
-// If values that are kept take too much memory, their rows are read again.
+// If values that are kept take too much memory, their rows are read again, and that is said.
 func TestTextsWithoutRoom(t *testing.T) {
 	for others, want := range map[int]int{0: 2, 1 << 20: 1} {
+		var told []string
+		opts := oldWords()
+		opts.Progress = func(p rules.Progress) {
+			if p.Again != "" {
+				told = append(told, p.World+"."+p.Table+": "+p.Again)
+			}
+		}
 		a, b := oldWorld("a", 20), oldWorld("b", 20)
 		for _, db := range []*mergetest.Database{a, b} {
 			things := &db.Schema.Tables[1]
@@ -67,9 +75,13 @@ func TestTextsWithoutRoom(t *testing.T) {
 			}
 		}
 		noted := &carrying{Database: b, columns: []string{"note"}}
-		_, err := check.Check(t.Context(), []catalog.Source{a, noted}, oldWords(), check.With{Reader: func(r *check.Reader) { r.Others = others }})
+		_, err := check.Check(t.Context(), []catalog.Source{a, noted}, opts, check.With{Reader: func(r *check.Reader) { r.Others = others }})
 		if err != nil || noted.n != want {
 			t.Errorf("room for %d bytes: read %d times, want %d (%v)", others, noted.n, want, err)
+		}
+		slices.Sort(told)
+		if again := []string{"a.things: note has too many values to keep in memory", "b.things: note has too many values to keep in memory"}[:2*(want-1)]; !slices.Equal(told, again) {
+			t.Errorf("room for %d bytes: told %q, want %q", others, told, again)
 		}
 	}
 }

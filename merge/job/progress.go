@@ -16,6 +16,8 @@ type Progress struct {
 	Table       string
 	Rows, Total int64 // of the step, over all tables and databases
 	Before      int64 // of Rows, those that an earlier call did
+
+	Again string // if not empty, why rows are read once more: what was to be kept of them takes too much memory
 }
 
 // Tally counts the rows of a run, over all workers, and reports how far the work is. It is locked also while a function
@@ -67,11 +69,11 @@ func (t *Tally) takeBack(rows int64) {
 }
 
 // Beside reports a step that goes on beside the current one, or after it, and how far that is. With 0 rows it begins.
-func (t *Tally) Beside(step, database, table string, rows, total int64) {
+func (t *Tally) Beside(now Progress) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.progress != nil {
-		t.progress(Progress{Step: step, Database: database, Table: table, Rows: rows, Total: total})
+		t.progress(now)
 	}
 }
 

@@ -86,7 +86,11 @@ func (f *Format) spots(cell []byte) ([]spot, error) {
 			if err != nil {
 				return nil, err
 			}
-			next = append(next, found...)
+			if next == nil {
+				next = found
+			} else {
+				next = append(next, found...)
+			}
 		}
 		parts = next
 	}

@@ -61,6 +61,9 @@ func (l list) find(t part) (all []part, err error) {
 	if end == t.from {
 		return nil, nil
 	}
+	if l.group > 0 {
+		all = make([]part, 0, bytes.Count(t.source[t.from:end], l.sep)/l.group+1)
+	}
 	n := 0
 	for from := t.from; ; n++ {
 		length := bytes.Index(t.source[from:end], l.sep)

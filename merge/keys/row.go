@@ -166,7 +166,7 @@ func (r *Row) IsJSON() bool {
 // keys in. cell returns the cell of a column; image is also told which of the formats found
 // the key. SpliceAll returns the cells that change, by column.
 func SpliceAll(formats []*Row, cell func(column string) []byte, image func(format int, k CellKey) (Integer, error)) (map[string][]byte, error) {
-	changed := make(map[string][]byte)
+	var changed map[string][]byte
 	cells := func(f *Row) [][]byte {
 		all := make([][]byte, len(f.columns))
 		for i, c := range f.columns {
@@ -194,7 +194,9 @@ func SpliceAll(formats []*Row, cell func(column string) []byte, image func(forma
 		}
 		after, err := f.Splice(before, func(k CellKey) (Integer, error) {
 			v, err := image(i, k)
-			want[i] = append(want[i], v)
+			if len(formats) > 1 {
+				want[i] = append(want[i], v)
+			}
 			return v, err
 		})
 		if err != nil {
@@ -202,6 +204,9 @@ func SpliceAll(formats []*Row, cell func(column string) []byte, image func(forma
 		}
 		for c := range after {
 			if !bytes.Equal(before[c], after[c]) {
+				if changed == nil {
+					changed = make(map[string][]byte)
+				}
 				changed[f.columns[c]] = after[c]
 			}
 		}

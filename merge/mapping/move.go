@@ -101,26 +101,31 @@ func Images(m *world.Move, all []Value, row []any) ([]Value, error) {
 func InCells(m *world.Move, all []Value, row []any, image func(c int, n keys.Integer) (keys.Integer, error)) ([]Value, error) {
 	var formats []*keys.Row
 	var cases []int
-	columns := make(map[string]int)
 	for i := range m.Cases {
 		if c := &m.Cases[i]; c.Cells != nil && c.About(row) {
 			formats, cases = append(formats, c.Cells), append(cases, i)
-			for k, name := range c.Cells.Columns() {
-				columns[name] = c.At[k]
-			}
 		}
 	}
-	changed, err := keys.SpliceAll(formats, func(name string) []byte { return world.Printed(row[columns[name]]) },
+	column := func(name string) (at int) {
+		for _, i := range cases {
+			if k := slices.Index(m.Cases[i].Cells.Columns(), name); k >= 0 {
+				at = m.Cases[i].At[k]
+			}
+		}
+		return at
+	}
+	changed, err := keys.SpliceAll(formats, func(name string) []byte { return world.Printed(row[column(name)]) },
 		func(i int, k keys.CellKey) (keys.Integer, error) { return image(cases[i], k.Value) })
 	if err != nil {
 		return all, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(changed)) {
-		v, err := written(row[columns[name]], changed[name])
+		at := column(name)
+		v, err := written(row[at], changed[name])
 		if err != nil {
 			return all, err
 		}
-		all = append(all, Value{columns[name], v})
+		all = append(all, Value{at, v})
 	}
 	return all, nil
 }

@@ -12,7 +12,7 @@ import (
 	"mergesafe/merge/world"
 )
 
-// Origins tells the rows of a table apart by the world that they came from.
+// Origins tells the rows of a table apart by the world that they came from. It is for one goroutine.
 type Origins struct {
 	mapping  *Mapping
 	layout   *world.Layout
@@ -21,9 +21,12 @@ type Origins struct {
 
 	// Of a table of a world, which is the number of that; of one of the new database, -1.
 	world    int
-	become   world.Changer // what its rows get in the new database
-	clearing world.Changer // the first of that
-	inPlace  world.Changer // the rest of it without new keys
+	clearing world.Changer // the first of what its rows get in the new database,
+	inPlace  world.Changer // and the rest without new keys
+
+	hash         world.Hasher
+	now, again   []any // room for a row as it is in the new database, and as it would be
+	images, olds []Value
 }
 
 // worldMove is a column of which values of one world have moved.
@@ -52,56 +55,57 @@ func OriginsInNew(c *Mapping, p *plan.Plan, l *world.Layout) *Origins {
 // world belong to that.
 func OriginsIn(c *Mapping, p *plan.Plan, l *world.Layout, world int) *Origins {
 	w := OriginsInNew(c, p, l)
-	w.world, w.become = world, c.Of(p.Worlds[world].Name, l)
-	w.clearing, w.inPlace = c.clearing(p.Worlds[world].Name, l), c.inPlace(p.Worlds[world].Name, l)
+	w.world, w.clearing, w.inPlace = world, c.clearing(p.Worlds[world].Name, l), c.inPlace(p.Worlds[world].Name, l)
 	return w
 }
 
-// group returns to which group a row belongs: that of the world whose keys moved, or 0 if it keeps its keys, as all
-// rows of the first world do. It gives a row of the new database its old keys back, and a row of a world its new
-// names, and clears what it names that stays; changed tells whether it did.
-func (w *Origins) group(row []any) (group int, changed bool, err error) {
-	if w.world < 0 {
-		return w.groupInNew(row)
-	}
+// group returns to which group a row of a world belongs, and the sum of what it becomes; sum is that of the row. The group
+// is that of the world whose keys moved, or 0 if it keeps its keys, as all rows of the first world do. It gives the row its
+// new names, and clears what it names that stays; changed tells whether it did.
+func (w *Origins) group(row []any, sum world.Sum) (group int, changed bool, after world.Sum, err error) {
 	if changed, err = w.clearing.Row(row); err != nil {
-		return 0, false, err
+		return 0, false, sum, err
 	}
-	var images []Value
+	w.images = w.images[:0]
 	for i := range w.moves[w.world] {
 		m := &w.moves[w.world][i]
-		if images, err = w.mapping.images(&m.Move, images, row); err != nil {
-			return 0, false, cmp.Or(w.layout.CodecFails(err, m.Column, row), err)
+		if w.images, err = w.mapping.images(&m.Move, w.images, row); err != nil {
+			return 0, false, sum, cmp.Or(w.layout.CodecFails(err, m.Column, row), err)
 		}
 	}
-	came := len(images) > 0
+	came := len(w.images) > 0
 	if came && w.matching[w.world] {
-		moved := slices.Clone(row)
-		Put(moved, images)
-		if _, came, err = w.before(w.world, moved); err != nil {
-			return 0, false, err
+		w.now = append(w.now[:0], row...)
+		Put(w.now, w.images)
+		if _, came, err = w.before(w.world, w.now); err != nil {
+			return 0, false, sum, err
 		}
 	}
 	renamed, err := w.inPlace.Row(row)
 	if err != nil {
-		return 0, false, err
+		return 0, false, sum, err
 	}
-	changed = changed || renamed
+	if changed = changed || renamed; !changed && len(w.images) == 0 {
+		return 0, false, sum, nil
+	}
+	w.now = append(w.now[:0], row...)
+	Put(w.now, w.images)
+	after, err = w.hash.Row(w.now)
 	switch {
+	case err != nil || len(w.images) == 0:
+		return 0, changed, after, err
 	case came:
-		return w.world, changed, nil
-	case len(images) == 0:
-		return 0, changed, nil
+		return w.world, changed, after, nil
 	}
 	// It has only keys that are matched, as rows of other worlds may have.
-	Put(row, images)
+	Put(row, w.images)
 	group, _, err = w.groupInNew(row)
-	return group, true, err
+	return group, true, after, err
 }
 
-// groupInNew is group of a row as it is in the new database. A world has numbers in a range that
-// no world before it has, and keys of those worlds, if keys are matched: so the last world with
-// a number in its range is that of the row.
+// groupInNew returns the group of a row as it is in the new database, and gives it its old keys back; changed tells whether
+// these are others. A world has numbers in a range that no world before it has, and keys of those worlds, if keys are
+// matched: so the last world with a number in its range is that of the row.
 func (w *Origins) groupInNew(row []any) (group int, changed bool, err error) {
 	for world := len(w.moves) - 1; world >= 0; world-- {
 		olds, apart, err := w.before(world, row)
@@ -115,10 +119,10 @@ func (w *Origins) groupInNew(row []any) (group int, changed bool, err error) {
 			Put(row, olds)
 			return world, true, nil
 		}
-		now := slices.Clone(row)
+		w.now = append(w.now[:0], row...)
 		Put(row, olds)
-		if came, err := w.comes(world, row, now); err != nil || !came {
-			copy(row, now) // it would have other values
+		if came, err := w.comes(world, row, w.now); err != nil || !came {
+			copy(row, w.now) // it would have other values
 			return 0, false, err
 		}
 		return world, true, nil
@@ -134,12 +138,13 @@ func (w *Origins) comes(of int, row, now []any) (bool, error) {
 		if !slices.ContainsFunc(m.Cases, func(c world.MoveCase) bool { return c.Shift.Match.Len() > 0 }) {
 			continue
 		}
-		again, err := w.mapping.images(&m.Move, nil, row)
+		images, err := w.mapping.images(&m.Move, nil, row)
 		if err != nil {
 			return false, cmp.Or(w.layout.CodecFails(err, m.Column, row), err)
 		}
-		image := slices.Clone(row)
-		Put(image, again)
+		w.again = append(w.again[:0], row...)
+		image := w.again
+		Put(image, images)
 		columns := []int{m.Column}
 		for _, c := range m.Cases {
 			columns = append(columns, c.At...)
@@ -154,14 +159,15 @@ func (w *Origins) comes(of int, row, now []any) (bool, error) {
 // before returns what the values of a row of the new database were, if it is one of a world, and whether
 // that world's number was added to any of them.
 func (w *Origins) before(world int, row []any) (olds []Value, shifted bool, err error) {
+	w.olds = w.olds[:0]
 	tell := func(one bool) { shifted = shifted || one }
 	for i := range w.moves[world] {
 		m := &w.moves[world][i]
-		if olds, err = m.appendOld(olds, row, tell); err != nil {
+		if w.olds, err = m.appendOld(w.olds, row, tell); err != nil {
 			return nil, false, cmp.Or(w.layout.CodecFails(err, m.Column, row), err)
 		}
 	}
-	return olds, shifted, nil
+	return w.olds, shifted, nil
 }
 
 // before appends what the values of a row were before they moved; nothing if they did not.
@@ -195,13 +201,15 @@ func (m *worldMove) appendOld(all []Value, row []any, note func(shifted bool)) (
 			note(any)
 			return changed, nil
 		}
-		text := world.Printed(row[m.Column])
-		if !c.Shift.Moves() || c.Shift.Stay.Has(text) {
+		if !c.Shift.Moves() {
 			return all, nil
 		}
-		n, ok := keys.ParseInteger(text)
+		n, ok := world.AsInteger(row[m.Column])
 		if !ok {
-			return all, nil
+			text := world.Printed(row[m.Column])
+			if n, ok = keys.ParseInteger(text); !ok || c.Shift.Stay.Has(text) {
+				return all, nil
+			}
 		}
 		old, shifted, moved := m.old(i, n)
 		if !moved {
@@ -237,28 +245,20 @@ func (m *worldMove) old(i int, n keys.Integer) (old keys.Integer, shifted, moved
 // Apart returns what sums up the rows that it is called with, and the groups of [Origins]. It changes the rows.
 func (w *Origins) Apart(c *plan.Apart) (add func(row []any) error) {
 	*c = plan.Apart{Groups: make([]world.Content, len(w.moves))}
-	var h world.Hasher
 	return func(row []any) error {
-		sum, err := h.Row(row)
+		sum, err := w.hash.Row(row)
 		if err != nil {
 			return err
 		}
 		c.Add(sum)
-		if w.world >= 0 {
-			became := sum
-			if w.become != nil {
-				if became, err = h.Become(slices.Clone(row), sum, w.become); err != nil {
-					return err
-				}
-			}
-			c.After = c.After.Add(became)
+		group, changed, after := 0, false, sum
+		if w.world < 0 {
+			group, changed, err = w.groupInNew(row)
+		} else if group, changed, after, err = w.group(row, sum); err == nil {
+			c.After = c.After.Add(after)
 		}
-		group, changed, err := w.group(row)
-		if err != nil {
-			return err
-		}
-		if changed {
-			sum, err = h.Row(row)
+		if err == nil && changed {
+			sum, err = w.hash.Row(row)
 		}
 		c.Groups[group].Add(sum)
 		return err

@@ -30,7 +30,7 @@ func judge(ctx context.Context, p *Planner) error {
 	options.Unshown = p.opts.Report == nil
 	if progress := p.opts.Progress; progress != nil && options.Progress == nil {
 		options.Progress = func(m rules.Progress) {
-			progress(job.Progress{Step: record.StepCheck, Database: m.World, Table: m.Table, Rows: m.WorldRows, Total: m.WorldTotal})
+			progress(job.Progress{Step: record.StepCheck, Database: m.World, Table: m.Table, Rows: m.WorldRows, Total: m.WorldTotal, Again: m.Again})
 		}
 	}
 	facts, err := check.DescribeAll(ctx, all, options)

@@ -46,7 +46,7 @@ func checkResult(ctx context.Context, r *job.Run, s *world.World, proof *Proof, 
 	report, err := check.Merged(ctx, s, rules.Options{Allow: allow, Rules: r.Plan.Check.Rules, Codecs: r.Opts.Codecs,
 		Tables: tables, Uniques: uniques, Rekey: rekeyOptions(r.Plan), Copies: r.Plan.Copies,
 		Progress: func(p rules.Progress) {
-			r.Tally.Beside(record.StepResult, p.World, p.Table, p.WorldRows, p.WorldTotal)
+			r.Tally.Beside(job.Progress{Step: record.StepResult, Database: p.World, Table: p.Table, Rows: p.WorldRows, Total: p.WorldTotal, Again: p.Again})
 		}})
 	if err != nil {
 		return err

@@ -68,6 +68,11 @@ func Judging(world, condition string, took time.Duration) string {
 	return fmt.Sprintf("the database server of %s has been evaluating for %s: %.60s", world, took.Round(time.Second), condition)
 }
 
+// Again says that the rows of a table are read once more, and why.
+func Again(world, table, why string) string {
+	return printable.Text(fmt.Sprintf("reading the rows of %s in %s again: %s", table, world, why))
+}
+
 // took says how long a condition took.
 func took(seconds float64) string {
 	if seconds == 0 {

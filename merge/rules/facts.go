@@ -72,6 +72,10 @@ type Progress struct {
 	// this source. The total is exact, from counted rows, and rises only if a finding
 	// makes further reading necessary.
 	WorldRows, WorldTotal int64
+
+	// Again, if not empty, says that nothing was read now: the rows of the table are read once more, because what was to
+	// be kept of them takes too much memory.
+	Again string
 }
 
 // Resolved is what the operator wants of some databases, and what these say of themselves:

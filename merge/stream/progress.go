@@ -20,12 +20,14 @@ type work struct {
 	now  int64            // by the current one
 	told int64            // of all that are read, by the last report
 	read map[string]int64 // the last rows of a stream, by rule and table
+
+	again map[string]bool // tables of which it was said that they are read once more
 }
 
 func NewProgress(f *rules.Resolved) *Progress {
 	p := &Progress{report: f.Opts.Progress, work: make(map[*rules.Database]*work), tasks: make(map[string]int), done: make(map[string]int)}
 	for _, db := range f.DBs {
-		p.work[db] = &work{read: make(map[string]int64)}
+		p.work[db] = &work{read: make(map[string]int64), again: make(map[string]bool)}
 	}
 	return p
 }
@@ -51,6 +53,19 @@ func (p *Progress) Finish(code string, tables []string) {
 			rows := w.read[code+" "+tables[0]]
 			p.report(rules.Progress{Code: code, World: db.Name, Table: tables[0], Rows: rows, Total: max(db.About(tables[0]), rows), WorldRows: at, WorldTotal: rowsIn(db, p.tasks)})
 		}
+	}
+}
+
+// Again reports that a task reads the rows of a table once more, and why. It is said once of each table of a world.
+func (p *Progress) Again(db *rules.Database, code, table, why string) {
+	if p.report == nil {
+		return
+	}
+	p.one.Lock()
+	defer p.one.Unlock()
+	if w := p.work[db]; !w.again[table] {
+		w.again[table] = true
+		p.report(rules.Progress{Code: code, World: db.Name, Table: table, WorldRows: w.told, WorldTotal: rowsIn(db, p.tasks), Again: why})
 	}
 }
 

@@ -2,6 +2,7 @@ package world
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 
 	"mergesafe/merge/keys"
@@ -26,10 +27,10 @@ func As(v any, n keys.Integer) (any, error) {
 	case []byte:
 		return []byte(n.String()), nil
 	case int64, uint64:
-		if n.Negative {
+		if n.Negative || n.Bits <= math.MaxInt64 {
 			return int64(n.Bits), nil
 		}
-		return normal(n.Bits), nil
+		return n.Bits, nil
 	default:
 		return nil, fmt.Errorf("it is a %T, but only integers and texts get new values", v)
 	}

@@ -115,6 +115,9 @@ func (p *display) report(now rules.Progress) {
 	p.all.report(now, time.Now())
 	p.mu.Unlock()
 	p.display.Show(i, now.WorldRows, now.WorldTotal)
+	if now.Again != "" {
+		p.display.Say(report.Again(now.World, now.Table, now.Again), "again", true)
+	}
 }
 
 // rests notes that a database is not read because its server has too much to do.

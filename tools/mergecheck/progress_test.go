@@ -57,9 +57,12 @@ func TestProgressOnTerminal(t *testing.T) {
 	p.rests("s1", 99)
 	refresh <- time.Now()
 	<-screen.Wrote
+	p.report(rules.Progress{Code: "reference-undeclared", World: "s2", Table: "notes", WorldRows: 50, WorldTotal: 200, Again: "b has too many values"})
+	refresh <- time.Now()
+	<-screen.Wrote
 	p.display.Stop()
 	got := screen.Text.String()
-	for _, want := range []string{"s1", "waiting", "s2", "25 %  50 of 200 rows", "items key-collision", "[=>---", "resting: 99 threads are running"} {
+	for _, want := range []string{"mergecheck: reading the rows of notes in s2 again: b has too many values\n", "s1", "waiting", "s2", "25 %  50 of 200 rows", "items key-collision", "[=>---", "resting: 99 threads are running"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not on the screen: %q", want, got)
 		}
@@ -98,6 +101,8 @@ func TestProgressInLines(t *testing.T) {
 		report("s2", "items", 180_000)
 		step(time.Second, knownText+"mergecheck: 13 %  270 k of 2000 k rows  27 k/s  54s left  items key-collision\n")
 		step(29*time.Second, "")
+		p.report(rules.Progress{Code: "reference-undeclared", World: "s2", Table: "notes", WorldRows: 180_000, WorldTotal: 1_000_000, Again: "b has too many values"})
+		step(0, "mergecheck: reading the rows of notes in s2 again: b has too many values\n")
 		report("s1", "players", 400_000)
 		p.rests("s1", 99)
 		step(time.Second, "mergecheck: 29 %  580 k of 2000 k rows  10 k/s  2m12s left  players key-collision  s1 is resting: 99 threads are running\n")

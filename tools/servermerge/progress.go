@@ -48,6 +48,9 @@ func (p *display) report(now merge.Progress) {
 	}
 	p.mu.Unlock()
 	p.show()
+	if now.Again != "" {
+		p.display.Say(report.Again(now.Database, now.Table, now.Again), "again", true)
+	}
 }
 
 // rests notes that a server has too much to do.

@@ -63,9 +63,12 @@ func TestProgressOnTerminal(t *testing.T) {
 	p.waits(errors.New("merge: database \"s2\": gone"))
 	refresh <- time.Now()
 	<-screen.Wrote
+	p.report(merge.Progress{Step: merge.StepCheck, Database: "s1", Table: "notes", Again: "b has too many values"})
+	refresh <- time.Now()
+	<-screen.Wrote
 	p.display.Stop()
 	got := screen.Text.String()
-	for _, want := range []string{"copying  25 %  50 of 200 rows", "items of s2", "resting: 99 threads are running on s1", `waiting for a database: database "s2": gone`} {
+	for _, want := range []string{"servermerge: reading the rows of notes in s1 again: b has too many values\n", "copying  25 %  50 of 200 rows", "items of s2", "resting: 99 threads are running on s1", `waiting for a database: database "s2": gone`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not on the screen: %q", want, got)
 		}
@@ -97,6 +100,8 @@ func TestProgressInLines(t *testing.T) {
 		step(9*time.Second, "")
 		report(1_000_000)
 		step(time.Second, "servermerge: copying  33 %  1000 k of 3000 k rows  100 k/s  20s left  items of s2\n")
+		p.report(merge.Progress{Step: merge.StepCopy, Database: "s2", Table: "items", Rows: 1_000_000, Total: 3_000_000, Again: "b has too many values"})
+		step(0, "servermerge: reading the rows of items in s2 again: b has too many values\n")
 		p.waits(errors.New("database \"s2\": gone"))
 		p.waits(errors.New("database \"s2\": gone"))
 		step(time.Second, "servermerge: waiting for a database: database \"s2\": gone\n")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"sync"
 	"time"
 
@@ -39,6 +40,17 @@ func (d *Display) Phase(text string) {
 	if d.stopLines != nil {
 		d.log.Say(text, "phase", true)
 	}
+}
+
+// Say writes a sentence: above the bars, if there are some.
+func (d *Display) Say(text string, fields ...any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.all == nil {
+		d.log.Say(text, fields...)
+		return
+	}
+	fmt.Fprintf(d.all, "%s: %s\n", d.log.name, d.log.mask.Text(text))
 }
 
 // Show brings a bar up to date. The caller holds no lock that text takes.
