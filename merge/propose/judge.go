@@ -2,6 +2,7 @@ package propose
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"mergesafe/merge/verdict"
@@ -75,6 +76,8 @@ var clues = []clue{
 	{why: "it has the range of the keys", class: verdict.ClassUndecided, doubt: 0.5, seen: (*look).spans},
 	{why: "its rows have a match, but there are too few to exclude chance", class: verdict.ClassUndecided, doubt: 0.5, traits: traits{chance: true},
 		seen: (*look).tooFew},
+	{why: "many rows match nothing, and yet it does not look like chance: does it name rows that were deleted?", class: verdict.ClassUndecided, doubt: 0.4,
+		traits: traits{named: true}, seen: (*look).endsLikeKeys},
 	{why: partOfKey, class: verdict.ClassShared, seen: is((*look).inKey)},
 	{why: byChance, class: verdict.ClassPlain, seen: is(func(*look) bool { return true })},
 }
@@ -300,6 +303,27 @@ func (l *look) tooFew() (rankedTarget, bool) {
 		}
 	}
 	return rankedTarget{}, false
+}
+
+// endsLikeKeys returns the first target up to whose newest keys the values reach, though the gaps do not show it, where that is not chance:
+// keys have other numbers of rows than what lies between them, or in each database nothing lies beyond the keys. So look references of
+// which many name rows that were deleted.
+func (l *look) endsLikeKeys() (rankedTarget, bool) {
+	for _, t := range slices.Concat(l.targets(silent), l.targets(denied)) {
+		if t.near() >= 0.9 && (t.pooled.apart >= 4.5 || t.pooled.sigmas() <= -4.5 || l.endsWith(t.to)) {
+			return t, true
+		}
+	}
+	return rankedTarget{}, false
+}
+
+// endsWith reports whether in each database the largest of many values is about the largest key. Of a few that may be chance: counts of
+// things are as low as the keys of a small table.
+func (l *look) endsWith(s *space) bool {
+	return !slices.ContainsFunc(l.parts, func(p examinedPart) bool {
+		set, high := s.sets[p.db], p.values.highest
+		return set == nil || p.values.distinct < 250 || high.Negative || math.Abs(float64(high.Bits)/float64(set.Integers.Highest())-1) > 0.02
+	})
 }
 
 // spanning returns the first target of which nearly all values are keys, up to the largest ones.
