@@ -56,7 +56,7 @@ var clues = []clue{
 	{why: "the database numbers it, and a key of another table has its name", class: verdict.ClassUndecided, doubt: 0.6, traits: traits{named: true},
 		seen: (*look).countsAndNamed},
 	{why: "the database numbers it", class: verdict.ClassKey, traits: traits{counted: true}, seen: is((*look).counts)},
-	{why: "an account: is there one account database for all worlds (shared)?", class: verdict.ClassUndecided, doubt: 0.5, seen: is((*look).account)},
+	{why: accountsAsked, class: verdict.ClassUndecided, doubt: 0.5, seen: is((*look).account)},
 	{why: namedButUnmatched, class: verdict.ClassUndecided, doubt: 0.5, traits: traits{named: true}, seen: (*look).ownKeyAndDenied},
 	{why: "a key of its own, or one row for each %s", class: verdict.ClassUndecided, doubt: 0.8, traits: traits{own: true}, seen: (*look).ownKeyOrOther,
 		detail: func(_ *look, to *space) string { return to.String() }},
@@ -87,6 +87,7 @@ const (
 	namedButUnmatched = "its name suggests it, but many rows match nothing"
 	partOfKey         = "part of a key, but of no other table"
 	nameOfKey         = "it has the name of a key"
+	accountsAsked     = "an account: is there one account database for all worlds (shared)?"
 	byChance          = "its values match keys no more often than by chance"
 )
 
