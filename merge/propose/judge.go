@@ -306,13 +306,17 @@ func (l *look) tooFew() (rankedTarget, bool) {
 	return rankedTarget{}, false
 }
 
-// endsLikeKeys returns the first target up to whose newest keys the values reach, though the gaps do not show it, where that is not chance:
-// keys have other numbers of rows than what lies between them, or in each database nothing lies beyond the keys. So look references of
-// which many name rows that were deleted.
+// endsLikeKeys returns the first target up to whose newest keys the values reach, if what the gaps do not show is not chance nevertheless:
+// keys have other numbers of rows than what lies between them, or fewer of the values are keys than of any numbers, or in each database
+// the values end with the keys. So look references of which many name rows that were deleted.
 func (l *look) endsLikeKeys() (rankedTarget, bool) {
-	for _, t := range slices.Concat(l.targets(silent), l.targets(denied)) {
-		if t.near() >= 0.9 && (t.pooled.apart >= 4.5 || t.pooled.sigmas() <= -4.5 || l.endsWith(t.to)) {
-			return t, true
+	all := slices.DeleteFunc(slices.Concat(l.targets(silent), l.targets(denied)), func(t rankedTarget) bool { return t.near() < 0.9 })
+	for _, like := range []func(t rankedTarget) bool{
+		func(t rankedTarget) bool { return t.pooled.apart >= 4.5 || t.pooled.sigmas() <= -4.5 },
+		func(t rankedTarget) bool { return l.endsWith(t.to) }, // as keys of other tables may, too
+	} {
+		if i := slices.IndexFunc(all, like); i >= 0 {
+			return all[i], true
 		}
 	}
 	return rankedTarget{}, false

@@ -78,8 +78,15 @@ func TestReferencesToDeletedRows(t *testing.T) {
 	}
 	set := keySetOf(all...)
 	items := &space{Candidate: check.Candidate{Table: "items", Column: "id", Class: check.IntegerClass}, size: int64(len(all)), sets: map[*rules.Database]*check.KeySet{db: set}}
-	number := catalog.Column{Name: "val", Type: "int", Kind: catalog.KindInteger}
 	random := rand.New(rand.NewPCG(1, 2))
+	var others []uint64 // that end there too, and that more values are
+	for n := range uint64(last) {
+		if random.IntN(4) > 0 {
+			others = append(others, n+1)
+		}
+	}
+	mails := &space{Candidate: check.Candidate{Table: "mails", Column: "id", Class: check.IntegerClass}, size: int64(len(others)), sets: map[*rules.Database]*check.KeySet{db: keySetOf(others...)}}
+	number := catalog.Column{Name: "val", Type: "int", Kind: catalog.KindInteger}
 	isKey := func(n int) bool { return set.Integers.Has(keys.Signed(int64(n))) }
 	moreOfKeys := func(upTo int) func(add func(n int)) {
 		return func(add func(n int)) {
@@ -113,7 +120,6 @@ func TestReferencesToDeletedRows(t *testing.T) {
 					add(n)
 				}
 			}
-			add(2 * last)
 		}, true},
 		"ends where the keys do": {drawn(600, last), true},
 		"goes on":                {drawn(600, last*5/4), false},
@@ -124,9 +130,9 @@ func TestReferencesToDeletedRows(t *testing.T) {
 			e := &examined{table: "heroes", column: &number, place: place}
 			values := &columnValues{valueCounts: newValueCounts()}
 			c.fill(func(n int) { values.add(keys.Signed(int64(n))) })
-			e.parts = []examinedPart{compareWithKeys(db, values, []*space{items}, e, nobody)}
-			j := classifierOf(e, items).judge(e)
-			if is := j.class == verdict.ClassUndecided && j.to == items; is != c.question || !is && j.class != without {
+			e.parts = []examinedPart{compareWithKeys(db, values, []*space{mails, items}, e, nobody)}
+			j := classifierOf(e, mails, items).judge(e)
+			if is := j.class == verdict.ClassUndecided && (j.to == items || name == "ends where the keys do"); is != c.question || !is && j.class != without {
 				t.Errorf("%s, in a key %v: %s, %s", name, place == inKey, j.class, j.reason)
 			}
 		}
