@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/gameworlds"
+	"mergesafe/merge/propose"
 	"mergesafe/merge/verdict"
 )
 
@@ -15,7 +16,7 @@ type measured struct {
 	references int // true ones that no foreign key declares
 	outside    []string
 	undecided  int
-	lines      int // to read: pairs of column name and target, of what is proposed and what is undecided
+	lines      int // to read: pairs of column name and target, of what is proposed and what is undecided; one for all accounts
 	proposed   int // references
 	right      int
 	found      int // of these, the ones to what a world counts
@@ -109,7 +110,7 @@ func measure(refs *gameworlds.Refs, r *verdict.Report) (m measured) {
 		switch p.Class {
 		case verdict.ClassReference:
 			m.proposed++
-			lines[strings.ToLower(p.Column)+" "+p.To] = true
+			lines[propose.Asked(p)+" "+p.To] = true
 			switch {
 			case right:
 				m.right++
@@ -123,7 +124,7 @@ func measure(refs *gameworlds.Refs, r *verdict.Report) (m measured) {
 			if !again {
 				m.undecided++
 			}
-			lines[strings.ToLower(p.Column)+" "+p.To] = true
+			lines[propose.Asked(p)+" "+p.To] = true
 			if isReference {
 				m.missed = append(m.missed, where)
 			} else {

@@ -98,7 +98,16 @@ func (f rulesFile) header() {
 	f.line("")
 }
 
-// lineOf is a line to read: columns with one name that may name the same.
+// Asked returns the name that a question about a column is about. Columns of one name that may name the same are one question; those
+// of accounts are one together, whatever their names.
+func Asked(c verdict.ProposedColumn) string {
+	if c.Reason == accountsAsked {
+		return ""
+	}
+	return strings.ToLower(c.Column)
+}
+
+// lineOf is a line to read: columns that are one question.
 type lineOf struct {
 	name, to, when, reason string
 	none                   string // as a rule says it
@@ -118,7 +127,7 @@ func (f rulesFile) undecided() {
 	var order []lineOf
 	groups := make(map[lineOf][]verdict.ProposedColumn)
 	for _, c := range columns {
-		at := lineOf{name: strings.ToLower(c.Column), to: c.To, when: c.When.Text(), reason: c.Reason, own: c.Own, inTexts: c.InTexts, counts: strings.Join(c.Counts, " "), kinds: c.Kinds}
+		at := lineOf{name: Asked(c), to: c.To, when: c.When.Text(), reason: c.Reason, own: c.Own, inTexts: c.InTexts, counts: strings.Join(c.Counts, " "), kinds: c.Kinds}
 		if len(c.None) > 0 {
 			at.none = ", none = " + printable.Text(verdict.TomlValues(c.None))
 		}
@@ -134,7 +143,7 @@ func (f rulesFile) undecided() {
 	for _, at := range order {
 		names := slice.Map(groups[at], placeOf)
 		evidence := groups[at][0].Evidence
-		if len(names) > 1 {
+		if len(names) > 1 && evidence != at.reason { // with figures of the first
 			evidence = names[0] + ": " + evidence
 		}
 		f.line("")

@@ -23,3 +23,27 @@ func TestUndecidedInHeader(t *testing.T) {
 		}
 	}
 }
+
+// All columns of accounts are one question, whatever their names; every one is in the list undecided, and stays open. Other columns
+// that name no key are asked for by themselves.
+func TestAccountsAreOneQuestion(t *testing.T) {
+	asked := func(table, column, reason string) verdict.ProposedColumn {
+		return verdict.ProposedColumn{Table: table, Column: column, Class: verdict.ClassUndecided, Reason: reason, Evidence: reason}
+	}
+	r := &verdict.Report{Proposed: &verdict.Proposed{Columns: []verdict.ProposedColumn{
+		asked("heroes", "account", accountsAsked), asked("mail", "sender_acc", accountsAsked), asked("mail", "party", "a thing"), asked("mail", "raid", "a thing"),
+	}}}
+	var file strings.Builder
+	if err := WriteRules(r, &file); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"# 4 columns, 3 questions. ",
+		"  # " + accountsAsked + "\n  # shared = [\"heroes.account\", \"mail.sender_acc\"]; or plain, or [[check.reference]]\n  \"heroes.account\", \"mail.sender_acc\",\n",
+		"  \"mail.party\",\n", "  \"mail.raid\",\n",
+	} {
+		if !strings.Contains(file.String(), want) {
+			t.Errorf("no %q in\n%s", want, &file)
+		}
+	}
+}

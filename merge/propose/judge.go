@@ -2,6 +2,7 @@ package propose
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"mergesafe/merge/verdict"
@@ -55,7 +56,7 @@ var clues = []clue{
 	{why: "the database numbers it, and a key of another table has its name", class: verdict.ClassUndecided, doubt: 0.6, traits: traits{named: true},
 		seen: (*look).countsAndNamed},
 	{why: "the database numbers it", class: verdict.ClassKey, traits: traits{counted: true}, seen: is((*look).counts)},
-	{why: "an account: is there one account database for all worlds (shared)?", class: verdict.ClassUndecided, doubt: 0.5, seen: is((*look).account)},
+	{why: accountsAsked, class: verdict.ClassUndecided, doubt: 0.5, seen: is((*look).account)},
 	{why: namedButUnmatched, class: verdict.ClassUndecided, doubt: 0.5, traits: traits{named: true}, seen: (*look).ownKeyAndDenied},
 	{why: "a key of its own, or one row for each %s", class: verdict.ClassUndecided, doubt: 0.8, traits: traits{own: true}, seen: (*look).ownKeyOrOther,
 		detail: func(_ *look, to *space) string { return to.String() }},
@@ -75,6 +76,8 @@ var clues = []clue{
 	{why: "it has the range of the keys", class: verdict.ClassUndecided, doubt: 0.5, seen: (*look).spans},
 	{why: "its rows have a match, but there are too few to exclude chance", class: verdict.ClassUndecided, doubt: 0.5, traits: traits{chance: true},
 		seen: (*look).tooFew},
+	{why: "many rows match nothing, and yet it does not look like chance: does it name rows that were deleted?", class: verdict.ClassUndecided, doubt: 0.4,
+		traits: traits{named: true}, seen: (*look).endsLikeKeys},
 	{why: partOfKey, class: verdict.ClassShared, seen: is((*look).inKey)},
 	{why: byChance, class: verdict.ClassPlain, seen: is(func(*look) bool { return true })},
 }
@@ -84,6 +87,7 @@ const (
 	namedButUnmatched = "its name suggests it, but many rows match nothing"
 	partOfKey         = "part of a key, but of no other table"
 	nameOfKey         = "it has the name of a key"
+	accountsAsked     = "an account: is there one account database for all worlds (shared)?"
 	byChance          = "its values match keys no more often than by chance"
 )
 
@@ -300,6 +304,31 @@ func (l *look) tooFew() (rankedTarget, bool) {
 		}
 	}
 	return rankedTarget{}, false
+}
+
+// endsLikeKeys returns the first target up to whose newest keys the values reach, if what the gaps do not show is not chance nevertheless:
+// keys have other numbers of rows than what lies between them, or fewer of the values are keys than of any numbers, or in each database
+// the values end with the keys. So look references of which many name rows that were deleted.
+func (l *look) endsLikeKeys() (rankedTarget, bool) {
+	all := slices.DeleteFunc(slices.Concat(l.targets(silent), l.targets(denied)), func(t rankedTarget) bool { return t.near() < 0.9 })
+	for _, like := range []func(t rankedTarget) bool{
+		func(t rankedTarget) bool { return t.pooled.apart >= 4.5 || t.pooled.sigmas() <= -4.5 },
+		func(t rankedTarget) bool { return l.endsWith(t.to) }, // as keys of other tables may, too
+	} {
+		if i := slices.IndexFunc(all, like); i >= 0 {
+			return all[i], true
+		}
+	}
+	return rankedTarget{}, false
+}
+
+// endsWith reports whether in each database the largest of many values is about the largest key. Of a few that may be chance: counts of
+// things are as low as the keys of a small table.
+func (l *look) endsWith(s *space) bool {
+	return !slices.ContainsFunc(l.parts, func(p examinedPart) bool {
+		set, high := s.sets[p.db], p.values.highest
+		return set == nil || p.values.distinct < 250 || high.Negative || math.Abs(float64(high.Bits)/float64(set.Integers.Highest())-1) > 0.02
+	})
 }
 
 // spanning returns the first target of which nearly all values are keys, up to the largest ones.

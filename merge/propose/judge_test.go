@@ -3,11 +3,15 @@ package propose
 import (
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
 
 	"mergesafe/merge/catalog"
+	"mergesafe/merge/check"
+	"mergesafe/merge/keys"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -57,6 +61,80 @@ func TestFirstClueDecides(t *testing.T) {
 		e := &examined{table: "heroes", column: &c.column, place: c.place, unread: c.unread, parts: []examinedPart{{values: c.values}}}
 		if j := classifierOf(e).judge(e); j.class != c.class || j.reason != c.reason || j.to != nil {
 			t.Errorf("want %s, %q, got %s, %q", c.class, c.reason, j.class, j.reason)
+		}
+	}
+}
+
+// A third of all rows, and of all keys, was deleted, so that a reference hits the gaps like any number. It is a question nevertheless
+// if keys have more rows than what lies between them, if fewer of its values are keys than by chance, or if its values end where the
+// keys do; other numbers are none.
+func TestReferencesToDeletedRows(t *testing.T) {
+	db, last := &rules.Database{Name: "a"}, 3000
+	var all []uint64
+	for n := range uint64(last) {
+		if n%3 > 0 || n == 0 {
+			all = append(all, n+1)
+		}
+	}
+	set := keySetOf(all...)
+	items := &space{Candidate: check.Candidate{Table: "items", Column: "id", Class: check.IntegerClass}, size: int64(len(all)), sets: map[*rules.Database]*check.KeySet{db: set}}
+	random := rand.New(rand.NewPCG(1, 2))
+	var others []uint64 // that end there too, and that more values are
+	for n := range uint64(last) {
+		if random.IntN(4) > 0 {
+			others = append(others, n+1)
+		}
+	}
+	mails := &space{Candidate: check.Candidate{Table: "mails", Column: "id", Class: check.IntegerClass}, size: int64(len(others)), sets: map[*rules.Database]*check.KeySet{db: keySetOf(others...)}}
+	number := catalog.Column{Name: "val", Type: "int", Kind: catalog.KindInteger}
+	isKey := func(n int) bool { return set.Integers.Has(keys.Signed(int64(n))) }
+	moreOfKeys := func(upTo int) func(add func(n int)) {
+		return func(add func(n int)) {
+			for n := 1; n <= upTo; n++ {
+				add(n)
+				for range 2 {
+					if isKey(n) {
+						add(n)
+					}
+				}
+			}
+			add(2 * last)
+		}
+	}
+	drawn := func(values, below int) func(add func(n int)) {
+		return func(add func(n int)) {
+			for range values {
+				add(1 + random.IntN(below))
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		fill     func(add func(n int))
+		question bool
+	}{
+		"keys have more rows":                 {moreOfKeys(last), true},
+		"of low numbers, those that are keys": {moreOfKeys(last / 2), false}, // such as counts, of which low ones are more frequent
+		"fewer are keys": {func(add func(n int)) {
+			for n := 1; n <= last; n++ {
+				if !isKey(n) || n%2 > 0 || n%10 == 0 {
+					add(n)
+				}
+			}
+		}, true},
+		"ends where the keys do": {drawn(600, last), true},
+		"goes on":                {drawn(600, last*5/4), false},
+		"ends before":            {drawn(600, last*3/4), false},
+		"few values":             {drawn(200, last), false},
+	} {
+		for place, without := range map[keyPlace]verdict.ColumnClass{inNoKey: verdict.ClassPlain, inKey: verdict.ClassShared} {
+			e := &examined{table: "heroes", column: &number, place: place}
+			values := &columnValues{valueCounts: newValueCounts()}
+			c.fill(func(n int) { values.add(keys.Signed(int64(n))) })
+			e.parts = []examinedPart{compareWithKeys(db, values, []*space{mails, items}, e, nobody)}
+			j := classifierOf(e, mails, items).judge(e)
+			if is := j.class == verdict.ClassUndecided && (j.to == items || name == "ends where the keys do"); is != c.question || !is && j.class != without {
+				t.Errorf("%s, in a key %v: %s, %s", name, place == inKey, j.class, j.reason)
+			}
 		}
 	}
 }

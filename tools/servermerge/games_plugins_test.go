@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"mergesafe/internal/servertest"
 )
 
 // pluginGame is a game of which the profile is short: what makes it hard to merge, in some of its tables.
@@ -20,7 +22,7 @@ type pluginGame struct {
 var pluginGames = []pluginGame{
 	// Plates are keys that are names; a trunk has the plate of its vehicle. Money of one account is added up.
 	{"esx", []string{
-		"CREATE TABLE owned_vehicles (owner VARCHAR(60), plate VARCHAR(12) NOT NULL PRIMARY KEY, vehicle TEXT, type VARCHAR(20), job VARCHAR(20), stored INTEGER, parking VARCHAR(60), pound VARCHAR(60))",
+		"CREATE TABLE owned_vehicles (owner VARCHAR(60), plate VARCHAR(12) NOT NULL PRIMARY KEY, vehicle TEXT, type VARCHAR(20), job VARCHAR(20), `stored` INTEGER, parking VARCHAR(60), pound VARCHAR(60))",
 		"INSERT INTO owned_vehicles VALUES ('license:%d', 'ABC 123', '{}', 'car', NULL, 1, 'A', NULL), ('license:x', 'OWN %d', '{}', 'car', NULL, 0, 'A', NULL)",
 		"CREATE TABLE trunk_inventory (id INTEGER NOT NULL PRIMARY KEY, plate VARCHAR(8) NOT NULL UNIQUE, data TEXT, owned INTEGER)",
 		"INSERT INTO trunk_inventory VALUES (1, 'ABC 123', 'trunk %d', 1), (2, 'OWN %d', 'own %d', 1)",
@@ -79,21 +81,40 @@ var pluginGames = []pluginGame{
 // What was hard in games of plugins comes out right by their profiles: names that are keys or bytes, dictionaries, and players who are
 // the same by a UUID.
 func TestPluginGames(t *testing.T) {
+	mergePluginGames(t, strings.NewReplacer(), func(t *testing.T) (string, *sql.DB) {
+		file := filepath.Join(t.TempDir(), "world")
+		db, err := sql.Open("sqlite", file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { db.Close() })
+		return "sqlite:" + file, db
+	})
+}
+
+// The same on servers: ESX and Metin2 run only there, the plugins of Minecraft there as well.
+func TestPluginGamesOnServers(t *testing.T) {
+	servertest.Long(t)
+	inMySQL := strings.NewReplacer("INTEGER NOT NULL PRIMARY KEY", "INTEGER NOT NULL AUTO_INCREMENT PRIMARY KEY", "AS BLOB)", "AS BINARY)", "AS TEXT)", "AS CHAR)")
+	servertest.OnMySQLToo(t, func(t *testing.T) { mergePluginGames(t, inMySQL, newDatabase) })
+}
+
+// mergePluginGames merges two worlds of each game, in databases that are made for it.
+func mergePluginGames(t *testing.T, dialect *strings.Replacer, create func(t *testing.T) (dsn string, db *sql.DB)) {
 	for _, g := range pluginGames {
 		t.Run(g.profile, func(t *testing.T) {
-			folder := t.TempDir()
 			config := ""
+			var dbs []*sql.DB
 			for w, name := range []string{"new", "w1", "w2"} {
-				file := filepath.Join(folder, name)
-				if config += fmt.Sprintf("[[source]]\nname = %q\ndsn = %q\n", name, "sqlite:"+file); w == 0 {
-					continue
+				dsn, db := create(t)
+				config += fmt.Sprintf("[[source]]\nname = %q\ndsn = %q\n", name, dsn)
+				if dbs = append(dbs, db); w > 0 {
+					for _, s := range g.tables {
+						statements(t, db, []string{dialect.Replace(strings.ReplaceAll(s, "%d", fmt.Sprint(w)))})
+					}
 				}
-				var made []string
-				for _, s := range g.tables {
-					made = append(made, strings.ReplaceAll(s, "%d", fmt.Sprint(w)))
-				}
-				pluginDB(t, file, func(db *sql.DB) { statements(t, db, made) })
 			}
+			folder := t.TempDir()
 			names, file := filepath.Join(folder, "config.toml"), filepath.Join(folder, "plan.json")
 			if err := os.WriteFile(names, []byte(config), 0o666); err != nil {
 				t.Fatal(err)
@@ -102,25 +123,13 @@ func TestPluginGames(t *testing.T) {
 			for _, command := range []string{"apply", "verify", "open"} {
 				ran(t, 0, command, "-config", names, file)
 			}
-			pluginDB(t, filepath.Join(folder, "new"), func(db *sql.DB) {
-				for query, want := range g.asked {
-					if got := askedRows(t, db, query); !slices.Equal(got, want) {
-						t.Errorf("%s:\n%q, want\n%q", query, got, want)
-					}
+			for query, want := range g.asked {
+				if got := askedRows(t, dbs[0], dialect.Replace(query)); !slices.Equal(got, want) {
+					t.Errorf("%s:\n%q, want\n%q", query, got, want)
 				}
-			})
+			}
 		})
 	}
-}
-
-func pluginDB(t *testing.T, file string, use func(db *sql.DB)) {
-	t.Helper()
-	db, err := sql.Open("sqlite", file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	use(db)
 }
 
 func askedRows(t *testing.T, db *sql.DB, query string) (all []string) {
