@@ -63,10 +63,7 @@ func (k *Rekeyed) movesIn(space *rules.KeySpace, db *rules.Database) bool {
 
 // Matched are the pairs of the keys that a column of a database has, or refers to in all rows.
 func (k *Rekeyed) Matched(db *rules.Database, table, column string) *keys.Pairs {
-	if k == nil {
-		return nil
-	}
-	m := k.Moving.Columns[rules.ColumnName{Table: table, Column: column}]
+	m := k.moved(table, column)
 	if m == nil {
 		return nil
 	}

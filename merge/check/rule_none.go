@@ -39,7 +39,7 @@ func judge(ctx context.Context, r *NoneReader) (o Outcome, err error) {
 	keys, there := int64(0), []string(nil)
 	for _, db := range r.Facts.DBs {
 		n := int64(0)
-		for _, to := range Targets(ref) {
+		for _, to := range ref.Targets(0) {
 			if err := r.ReadKeys(ctx, db, to, &n); err != nil {
 				return o, err
 			}
