@@ -12,9 +12,9 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// NoneRule looks for keys that exist although none of a reference to them has their values:
+// noneRule looks for keys that exist although none of a reference to them has their values:
 // rows that refer to them would keep the value, whatever becomes of the key.
-var NoneRule = Rule{Codes: []string{verdict.CodeReferenceNone}, Tasks: noneTasks}
+var noneRule = Rule{Codes: []string{verdict.CodeReferenceNone}, Tasks: noneTasks}
 
 func noneTasks(f *Facts) (tasks []Task) {
 	for _, table := range f.Tables {

@@ -14,9 +14,9 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// SeveredRule counts the rows that refer to rows which stay behind, where it is said what
+// severedRule counts the rows that refer to rows which stay behind, where it is said what
 // becomes of them.
-var SeveredRule = Rule{Codes: []string{verdict.CodeReferenceSevered}, Tasks: severedTasks}
+var severedRule = Rule{Codes: []string{verdict.CodeReferenceSevered}, Tasks: severedTasks}
 
 func severedTasks(f *Facts) (tasks []Task) {
 	for _, s := range f.Severed {

@@ -15,12 +15,12 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// UndeclaredRule takes every column that is not declared, supposes that it names rows
+// undeclaredRule takes every column that is not declared, supposes that it names rows
 // of each other table, and looks whether after the merge one of its values would
 // name another row than before, or one where it named none, or none where it named
 // one. If so, a person must say what the column is. If no value can change its
 // meaning, it does not matter.
-var UndeclaredRule = Rule{
+var undeclaredRule = Rule{
 	Codes: []string{verdict.CodeReferenceUndeclared},
 	Tasks: undeclaredTasks,
 }
