@@ -3,7 +3,6 @@ package fleet
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"mergesafe/internal/worldregistry"
 )
@@ -25,16 +24,18 @@ const (
 // the fleet registry has seen a later generation than that of this database, and with ErrOtherWorld and the like if
 // the world is not, or no longer, that server.
 func (f *Fleet) Follow(ctx context.Context, reg *worldregistry.Registry, note Note) error {
-	id, worlds, err := f.worlds(ctx, reg)
-	if err != nil {
-		return err
-	}
-	for _, own := range worlds {
-		if err := f.follow(ctx, id, own, reg.Place(), note); err != nil {
-			return err
+	return f.each(ctx, reg, func(row *Server, own worldregistry.Server, denied error) error {
+		switch {
+		case denied != nil:
+			return denied
+		case row.World == "" || worldregistry.Generation(row.WorldEpoch) == own.Generation():
+			return nil
+		case row.alive():
+			return &Error{Server: own.ID, Row: *row, kind: ErrRunning, reason: fmt.Sprintf(
+				"continues in the database %q, and runs elsewhere: %s; stop that process", reg.Place(), row.running())}
 		}
-	}
-	return nil
+		return f.change(ctx, own.ID, "move", note, followFleet, own.Epoch, own.Reserved, own.Reserved, own.ID, row.Epoch)
+	})
 }
 
 // Gone records that the worlds of a database were merged into another one: from then on no copy of them starts
@@ -44,66 +45,56 @@ func (f *Fleet) Follow(ctx context.Context, reg *worldregistry.Registry, note No
 // It returns an [*Error]: with ErrRunning if such a world runs, and those of Follow about the server and its generation; with
 // ErrSuperseded also for a copy of a world that was merged into a third database.
 func (f *Fleet) Gone(ctx context.Context, reg *worldregistry.Registry, into string, note Note) error {
-	id, worlds, err := f.worlds(ctx, reg)
-	if err != nil {
-		return err
-	}
 	action := "gone"
 	if into == "" {
 		action = "back"
 	}
-	for _, own := range worlds {
-		row, err := f.load(ctx, own.ID)
-		if err != nil {
-			return err
-		}
-		if row != nil && row.World == own.World && row.GoneInto == into {
-			continue
-		}
-		if into != "" || row == nil { // a copy of it may not go elsewhere
-			if err := f.current(id, row, own, reg.Place()); err != nil {
-				return err
-			}
-		}
+	return f.each(ctx, reg, func(row *Server, own worldregistry.Server, denied error) error {
 		switch {
+		case row != nil && row.World == own.World && row.GoneInto == into:
+			return nil
+		case denied != nil && (into != "" || row == nil): // a copy of it may not go elsewhere
+			return denied
 		case row.World != own.World: // it never started with the fleet registry
-			continue
+			return nil
 		case into != "" && row.alive():
 			return &Error{Server: own.ID, Row: *row, kind: ErrRunning, reason: fmt.Sprintf(
 				"was merged into %q, and runs elsewhere: %s; stop that process", into, row.running())}
 		}
-		if err := f.change(ctx, own.ID, action, note, goneFleet, into, own.ID, row.Epoch); err != nil {
+		return f.change(ctx, own.ID, action, note, goneFleet, into, own.ID, row.Epoch)
+	})
+}
+
+// each visits the worlds of a database that are bound in a fleet registry, with their rows in this one. denied is why a
+// world may not be in this database; nil if it may.
+func (f *Fleet) each(ctx context.Context, reg *worldregistry.Registry, visit func(row *Server, own worldregistry.Server, denied error) error) error {
+	id, err := f.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	worlds, err := reg.Servers(ctx)
+	if err != nil {
+		return err
+	}
+	for _, own := range worlds {
+		if own.Role != worldregistry.RoleOwn || own.Fleet == "" {
+			continue
+		}
+		row, err := f.load(ctx, own.ID)
+		if err == nil {
+			err = visit(row, own, f.current(id, row, own, reg.Place()))
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// worlds are the worlds of a database that are bound in a fleet registry, and the identity of this one.
-func (f *Fleet) worlds(ctx context.Context, reg *worldregistry.Registry) (id string, worlds []worldregistry.Server, err error) {
-	if id, err = f.Identity(ctx); err == nil {
-		worlds, err = reg.Servers(ctx)
-	}
-	return id, slices.DeleteFunc(worlds, func(own worldregistry.Server) bool { return own.Role != worldregistry.RoleOwn || own.Fleet == "" }), err
 }
 
 // Elsewhere returns an [*Error] if a world of a database must not start there, whether or not it runs: the errors of Follow
 // but ErrRunning, and ErrSuperseded also for a world that was merged into another one. It changes nothing.
 func (f *Fleet) Elsewhere(ctx context.Context, reg *worldregistry.Registry) error {
-	id, worlds, err := f.worlds(ctx, reg)
-	if err != nil {
-		return err
-	}
-	for _, own := range worlds {
-		row, err := f.load(ctx, own.ID)
-		if err == nil {
-			err = f.current(id, row, own, reg.Place())
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return f.each(ctx, reg, func(_ *Server, _ worldregistry.Server, denied error) error { return denied })
 }
 
 // current refuses a world that may not be in this database, by its row.
@@ -115,23 +106,6 @@ func (f *Fleet) current(id string, row *Server, own worldregistry.Server, place 
 		return superseded(row, own, place)
 	}
 	return nil
-}
-
-func (f *Fleet) follow(ctx context.Context, id string, own worldregistry.Server, place string, note Note) error {
-	row, err := f.load(ctx, own.ID)
-	if err == nil {
-		err = f.current(id, row, own, place)
-	}
-	switch {
-	case err != nil:
-		return err
-	case row.World == "" || worldregistry.Generation(row.WorldEpoch) == own.Generation():
-		return nil
-	case row.alive():
-		return &Error{Server: own.ID, Row: *row, kind: ErrRunning, reason: fmt.Sprintf(
-			"continues in the database %q, and runs elsewhere: %s; stop that process", place, row.running())}
-	}
-	return f.change(ctx, own.ID, "move", note, followFleet, own.Epoch, own.Reserved, own.Reserved, own.ID, row.Epoch)
 }
 
 // superseded refuses the database of a world that continues in another one.

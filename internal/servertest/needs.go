@@ -50,17 +50,20 @@ func NotShort(t testing.TB) {
 	}
 }
 
+// LongIsSet reports whether [EnvLong] is.
+func LongIsSet() bool { return os.Getenv(EnvLong) != "" }
+
 // Long skips a test that takes minutes, unless LONG is set.
 func Long(t testing.TB) {
 	t.Helper()
-	if os.Getenv(EnvLong) == "" {
+	if !LongIsSet() {
 		t.Skip("a long test: LONG=1 go test")
 	}
 }
 
 // Scale is how often a random test tries: long if LONG is set.
 func Scale(short, long int) int {
-	if os.Getenv(EnvLong) != "" {
+	if LongIsSet() {
 		return long
 	}
 	return short

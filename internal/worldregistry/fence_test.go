@@ -84,9 +84,7 @@ func TestFence(t *testing.T) {
 		for range 2 {
 			must(t, r.LiftFence(ctx, 7, "m1"))
 		}
-		node, err = db.OpenNode(ctx, 7, nodeOptions)
-		must(t, err)
-		must(t, node.Close())
+		starts(t, db)
 	})
 }
 
@@ -95,11 +93,9 @@ func TestFenceHere(t *testing.T) {
 	onEachWithRegistry(t, func(t *testing.T, db *store.DB) {
 		ctx, r := t.Context(), storetest.World(db)
 		since := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
-		node, err := db.OpenNode(ctx, 7, nodeOptions)
-		must(t, err)
-		must(t, node.Close())
+		starts(t, db)
 		must(t, r.Fence(ctx, 7, worldregistry.FenceHere("m1", "s1", since)))
-		_, err = db.OpenNode(ctx, 7, nodeOptions)
+		_, err := db.OpenNode(ctx, 7, nodeOptions)
 		fenced := new(worldregistry.FencedError)
 		if !errors.As(err, &fenced) || fenced.Fence != (worldregistry.Fence{Merge: "m1", Into: "s1", Here: true, Since: since}) {
 			t.Fatal(err)
@@ -109,9 +105,7 @@ func TestFenceHere(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", fenced, want)
 		}
 		must(t, r.LiftFence(ctx, 7, "m1"))
-		node, err = db.OpenNode(ctx, 7, nodeOptions)
-		must(t, err)
-		must(t, node.Close())
+		starts(t, db)
 	})
 }
 
@@ -121,9 +115,7 @@ func TestFenceState(t *testing.T) {
 	onEachWithRegistry(t, func(t *testing.T, db *store.DB) {
 		ctx, r := t.Context(), storetest.World(db)
 		since := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
-		node, err := db.OpenNode(ctx, 7, nodeOptions)
-		must(t, err)
-		must(t, node.Close())
+		starts(t, db)
 		is := func(want worldregistry.FenceState) {
 			t.Helper()
 			if f, ok := worldregistry.FenceOf(servers(t, db)[0].Holder); !ok || f != (worldregistry.Fence{Merge: "m1", Into: "s1", Since: since, State: want}) {
@@ -164,9 +156,7 @@ func TestFenceState(t *testing.T) {
 func TestFenceOfTheDatabase(t *testing.T) {
 	onEachWithRegistry(t, func(t *testing.T, db *store.DB) {
 		ctx, r := t.Context(), storetest.World(db)
-		node, err := db.OpenNode(ctx, 7, nodeOptions)
-		must(t, err)
-		must(t, node.Close())
+		starts(t, db)
 		addMerged(t, db, 12, 1)
 		for _, holder := range []gameid.Holder{worldregistry.FenceHere("m1", "s1", time.Now()), worldregistry.FenceTo("m1", "s1", time.Now())} {
 			must(t, r.Fence(ctx, 7, holder))
@@ -184,7 +174,7 @@ func TestFenceOfTheDatabase(t *testing.T) {
 			}
 			must(t, r.LiftFence(ctx, 7, "m1"))
 		}
-		node, err = db.OpenNode(ctx, 8, nodeOptions)
+		node, err := db.OpenNode(ctx, 8, nodeOptions)
 		must(t, err)
 		must(t, node.Close())
 	})
@@ -194,9 +184,7 @@ func TestFenceOfTheDatabase(t *testing.T) {
 func TestFenceWhileOpening(t *testing.T) {
 	onEachWithRegistry(t, func(t *testing.T, db *store.DB) {
 		ctx, r := t.Context(), storetest.World(db)
-		node, err := db.OpenNode(ctx, 7, nodeOptions)
-		must(t, err)
-		must(t, node.Close())
+		starts(t, db)
 		through := fencing{r, func() { must(t, r.Fence(ctx, 7, worldregistry.FenceHere("m1", "s1", time.Now()))) }}
 		fenced := new(worldregistry.FencedError)
 		if _, err := r.Start(ctx, worldregistry.Server{ID: 8}, through, worldregistry.NodeOptions(nodeOptions)); !errors.As(err, &fenced) {

@@ -10,6 +10,7 @@ import (
 	"mergesafe/internal/smalldisk"
 	"mergesafe/merge/build"
 	"mergesafe/merge/job"
+	"mergesafe/merge/plan"
 	"mergesafe/merge/planner"
 	"mergesafe/merge/record"
 	"mergesafe/merge/verdict"
@@ -18,13 +19,13 @@ import (
 	"mergesafe/store"
 )
 
-// A full disk stops the merge, resumable. With room again it resumes and completes.
-func TestDiskFull(t *testing.T) {
-	small := smalldisk.Mount(t, "6m")
-	e := worldtest.SqliteIn(func(t testing.TB) string { return t.(*testing.T).TempDir() })
-	all := []world.Database{worldtest.ManyRows(t, e, "a", 1, 10), worldtest.ManyRows(t, e, "b", 100_000, 20_000)}
-	p, into := worldtest.PlanOf(t, worldtest.SqliteIn(func(testing.TB) string { return small.Path() }), all, worldtest.ManyOptions)
-
+// stoppedByAFullDisk is a merge into a file on a small disk, which is full.
+func stoppedByAFullDisk(t *testing.T) (small *smalldisk.Disk, p *plan.Plan, into world.Database, all []world.Database) {
+	t.Helper()
+	small = smalldisk.Mount(t, "6m")
+	e := worldtest.Engines()[0]
+	all = []world.Database{worldtest.ManyRows(t, e, "a", 1, 10), worldtest.ManyRows(t, e, "b", 100_000, 20_000)}
+	p, into = worldtest.PlanOf(t, worldtest.SqliteIn(func(testing.TB) string { return small.Path() }), all, worldtest.ManyOptions)
 	if err := small.Fill(512 << 10); err != nil {
 		t.Fatal(err)
 	}
@@ -34,6 +35,12 @@ func TestDiskFull(t *testing.T) {
 			t.Fatalf("with a full disk: %v", err)
 		}
 	}
+	return small, p, into, all
+}
+
+// A full disk stops the merge, resumable. With room again it resumes and completes.
+func TestDiskFull(t *testing.T) {
+	small, p, into, all := stoppedByAFullDisk(t)
 	if err := small.Free(); err != nil {
 		t.Fatal(err)
 	}
@@ -61,16 +68,7 @@ func TestUndoOnAFullDisk(t *testing.T) {
 // So is one that stopped because the disk is full, with rows for which only -wal had room. What is left of it then stays:
 // without the file, the name may be that of another database.
 func TestUndoOfAFullDisk(t *testing.T) {
-	small := smalldisk.Mount(t, "6m")
-	e := worldtest.SqliteIn(func(t testing.TB) string { return t.(*testing.T).TempDir() })
-	all := []world.Database{worldtest.ManyRows(t, e, "a", 1, 10), worldtest.ManyRows(t, e, "b", 100_000, 20_000)}
-	p, into := worldtest.PlanOf(t, worldtest.SqliteIn(func(testing.TB) string { return small.Path() }), all, worldtest.ManyOptions)
-	if err := small.Fill(512 << 10); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := build.Apply(t.Context(), p, into, all, job.Options{RetryFor: -1}); !errors.Is(err, record.ErrStopped) {
-		t.Fatalf("with a full disk: %v", err)
-	}
+	small, p, into, all := stoppedByAFullDisk(t)
 	if err := small.Fill(0); err != nil {
 		t.Fatal(err)
 	}

@@ -302,13 +302,7 @@ func newPlayer(t testing.TB, d world.Database, server gameid.ServerID, name stri
 func TestIntoTypes(t *testing.T) {
 	servertest.NotShort(t)
 	server := servertest.Private(t)
-	e := worldtest.Engine{Name: "mariadb", Fresh: func(t testing.TB, name string) world.Database {
-		dsn, err := server.Database(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return world.Database{Name: name, DSN: "mysql:" + dsn}
-	}}
+	e := worldtest.EngineOn(server)
 	for i, allowed := range []string{"ON", "OFF"} {
 		rnd := rand.New(rand.NewPCG(*worldtest.Seed, uint64(i)))
 		var all []world.Database

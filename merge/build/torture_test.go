@@ -172,13 +172,7 @@ func randomGame(t *testing.T, e worldtest.Engine, rnd *rand.Rand) ([]world.Datab
 func TestTortureDatabase(t *testing.T) {
 	servertest.NotShort(t)
 	server := servertest.Private(t)
-	e := worldtest.Engine{Name: "mariadb", Fresh: func(t testing.TB, name string) world.Database {
-		dsn, err := server.Database(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return world.Database{Name: name, DSN: "mysql:" + dsn}
-	}}
+	e := worldtest.EngineOn(server)
 	worlds, kills := 1, 2
 	if *worldtest.Long {
 		worlds, kills = 10, 11

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge/plan"
 	"mergesafe/merge/planner"
 	"mergesafe/merge/rules"
@@ -94,10 +95,8 @@ func TestRowsOfFirstWorldFollowAlone(t *testing.T) {
 
 // A column that copies names along may be of another character set than these.
 func TestCopiesOfAnotherCharacterSet(t *testing.T) {
-	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
-		if e.Name == "sqlite" {
-			return // it has one
-		}
+	servertest.OnMySQLToo(t, func(t *testing.T) { // SQLite has one
+		e := worldtest.Engines()[1]
 		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 4, "same"), worldtest.GameWorld(t, e, "s2", 2, 4, "same")}
 		for _, d := range all {
 			worldtest.Exec(t, d, "ALTER TABLE players MODIFY name VARCHAR(32) CHARACTER SET latin1 NOT NULL", "ALTER TABLE items ADD COLUMN owner_name VARCHAR(32) CHARACTER SET utf8mb4")
@@ -111,10 +110,8 @@ func TestCopiesOfAnotherCharacterSet(t *testing.T) {
 
 // Names in utf8mb3 are compared with what refers to them in utf8mb4.
 func TestFollowsInAnotherCharacterSet(t *testing.T) {
-	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
-		if e.Name == "sqlite" {
-			return // it has one
-		}
+	servertest.OnMySQLToo(t, func(t *testing.T) { // SQLite has one
+		e := worldtest.Engines()[1]
 		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 2, "same"), worldtest.GameWorld(t, e, "s2", 2, 2, "same")}
 		for i, d := range all {
 			worldtest.Exec(t, d, "ALTER TABLE players MODIFY name VARCHAR(32) CHARACTER SET utf8mb3 NOT NULL", "CREATE TABLE mail (id INTEGER PRIMARY KEY, to_name VARCHAR(40))",

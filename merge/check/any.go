@@ -26,17 +26,12 @@ type anyReading struct {
 	kept [3][]stream.Conflict
 }
 
-// targets are the columns that a reference may name.
-func targets(ref *rules.Ref) []rules.ColumnName {
-	return append([]rules.ColumnName{{Table: ref.ToTable, Column: ref.ToColumns[0]}}, ref.Or...)
-}
-
 // AnyOf reads such references of one table in every database that has it, and the columns with keys in their cells, all at
 // once.
 func (r OpenReader) AnyOf(ctx context.Context, table string, refs []*rules.Ref, cells []*cellColumn) (all []*anyReading, err error) {
 	for _, ref := range refs {
 		found := &anyReading{ref: ref}
-		for _, to := range targets(ref) {
+		for _, to := range ref.Targets(0) {
 			_, model := rules.KeyModel(r.Facts.Resolved, to.Table)
 			if model == nil {
 				continue
@@ -175,7 +170,7 @@ func (p *anyPass) conclude() {
 	if p.db.Tables[p.ref.Table].Column(p.ref.Columns[0]) == nil {
 		p.unread = "has no column " + p.ref.Columns[0]
 	}
-	for _, to := range targets(p.ref) {
+	for _, to := range p.ref.Targets(0) {
 		if reason := p.db.CannotRefer(p.ref.Table, catalog.Reference{Columns: p.ref.Columns, ToTable: to.Table, ToColumns: []string{to.Column}}); reason != "" {
 			p.gap = cmp.Or(p.gap, reason)
 		}

@@ -305,8 +305,8 @@ func (r OpenReader) readKeysOf(ctx context.Context, db *rules.Database, t *catal
 	}
 	s := r.Stream(db, r.Code, 1, scan)
 	var nobody keys.Values // of a reference: by these its rows are not named
-	if k := r.Facts.Rekeyed; k != nil && k.Moving.Columns[rules.ColumnName{Table: c.Table, Column: c.Column}] != nil {
-		if _, none, plain := k.Moving.Columns[rules.ColumnName{Table: c.Table, Column: c.Column}].PlainShift(); plain {
+	if m := r.Facts.Rekeyed.moved(c.Table, c.Column); m != nil {
+		if _, none, plain := m.PlainShift(); plain {
 			nobody = none
 		}
 	}

@@ -158,6 +158,10 @@ func TestPlantedFaults(t *testing.T) {
 			func(a, b *mergetest.Database) { b.Schema.SchemaVersion = 0 },
 			found{"schema-version||": 1},
 		},
+		"newer version": {
+			func(a, b *mergetest.Database) { b.Schema.SchemaVersion++ },
+			found{"schema-version||": 1},
+		},
 		"missing table": {
 			func(a, b *mergetest.Database) { b.Schema.Tables = b.Schema.Tables[1:]; b.Rows["members"] = nil },
 			found{"schema-table|guilds|": 1},
@@ -272,7 +276,11 @@ func TestGaps(t *testing.T) {
 		},
 		"no world": {
 			func(b *mergetest.Database) { b.Registry[0].World = "" },
-			map[string]string{"world-cloned||": "its registry does not say to which world server number 2 belongs"},
+			map[string]string{
+				"server-conflict||": "its registry does not say to which world server number 2 belongs",
+				"world-cloned||":    "its registry does not say to which world server number 2 belongs",
+				"world-merged||":    "its registry does not say to which world server number 2 belongs",
+			},
 		},
 		"no clock": {
 			func(b *mergetest.Database) { b.Schema.Now = time.Time{} },

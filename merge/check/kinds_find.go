@@ -21,7 +21,7 @@ type Rows struct {
 // instead; those count that were read before.
 func Of(ctx context.Context, r OpenReader, ref *rules.Ref, others []rules.ColumnName) (*Rows, error) {
 	rows := &Rows{ref: ref, KindRows: KindRows{Keys: Keys{Sets: make(map[*rules.Database][]*KeySet)}}}
-	for _, to := range Targets(ref) {
+	for _, to := range ref.Targets(0) {
 		_, model := rules.KeyModel(r.Facts.Resolved, to.Table)
 		if model == nil || KeyClassOf(model.Column(to.Column)) != IntegerClass {
 			return nil, nil
@@ -42,7 +42,7 @@ func Of(ctx context.Context, r OpenReader, ref *rules.Ref, others []rules.Column
 				k.Sets[db] = append(k.Sets[db], set)
 			}
 		}
-		if len(k.Sets) > 0 && !slices.Contains(Targets(ref), other) {
+		if len(k.Sets) > 0 && !slices.Contains(ref.Targets(0), other) {
 			rows.Others = append(rows.Others, k)
 		}
 	}

@@ -83,10 +83,7 @@ func (k *Rekeyed) matchesBy(table string, key, columns []string, found stream.Re
 
 // Matched are the pairs of the keys that a column of a database has, or refers to in all rows.
 func (k *Rekeyed) Matched(db *rules.Database, table, column string) *keys.Pairs {
-	if k == nil {
-		return nil
-	}
-	m := k.Moving.Columns[rules.ColumnName{Table: table, Column: column}]
+	m := k.moved(table, column)
 	if m == nil {
 		return nil
 	}

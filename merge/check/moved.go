@@ -34,33 +34,34 @@ func (k *Rekeyed) movingCells(db *rules.Database, table string) map[string][]*ru
 // KnownKeys returns the keys in a column of a database if they were read for a space and
 // are those of all its rows, one by one; otherwise nil.
 func (k *Rekeyed) KnownKeys(db *rules.Database, table, column string) *keys.Set {
-	if k == nil || k.Read == nil {
+	if !k.hasKey(table, column) || !k.moved(table, column).Cases[0].Space.Kept.Empty() {
 		return nil
 	}
-	at := rules.ColumnName{Table: table, Column: column}
-	if !k.hasKey(table, column) || !k.Moving.Columns[at].Cases[0].Space.Kept.Empty() {
-		return nil
-	}
-	set := k.Read.Keys[at][db]
+	set := k.Read.Keys[rules.ColumnName{Table: table, Column: column}][db]
 	if set == nil || set.Sparse || set.Len() != db.Rows[table] {
 		return nil
 	}
 	return set
 }
 
+// moved is what is known of a column whose values may move; nil if none of them does.
+func (k *Rekeyed) moved(table, column string) *rules.MovedColumn {
+	if k == nil {
+		return nil
+	}
+	return k.Moving.Columns[rules.ColumnName{Table: table, Column: column}]
+}
+
 // hasKey reports whether a column has the keys of a space.
 func (k *Rekeyed) hasKey(table, column string) bool {
-	if k == nil {
-		return false
-	}
-	m := k.Moving.Columns[rules.ColumnName{Table: table, Column: column}]
+	m := k.moved(table, column)
 	return m != nil && m.Key
 }
 
 // ValuesOf returns what is known of the numbers in a column of a database that no space has; nil if they were not read
 // with the keys.
 func (k *Rekeyed) ValuesOf(db *rules.Database, table, column string) *columnValues {
-	if k == nil || k.Read == nil {
+	if k == nil {
 		return nil
 	}
 	return k.Read.Values[rules.ColumnName{Table: table, Column: column}][db]
@@ -70,10 +71,10 @@ func (k *Rekeyed) ValuesOf(db *rules.Database, table, column string) *columnValu
 // read; known is false if not all was seen. None of them leads to a row of another database: new keys lie apart, and what
 // refers to them.
 func (k *Rekeyed) Strays(db *rules.Database, table string, ref *rules.Ref) (rows Faults, known bool) {
-	if k == nil || k.Read == nil || len(ref.Columns) != 1 {
+	if len(ref.Columns) != 1 {
 		return rows, false
 	}
-	m, to := k.Moving.Columns[rules.ColumnName{Table: table, Column: ref.Columns[0]}], targetOf(ref)
+	m, to := k.moved(table, ref.Columns[0]), targetOf(ref)
 	if m == nil || m.Key || len(m.Cases) > 1 && ref.Cells == nil { // else each case is about all rows
 		return rows, false
 	}
@@ -169,10 +170,7 @@ type Rekeyed struct {
 // Offset is what is added to the keys in a column of a database, and to what refers to
 // them in other columns.
 func (k *Rekeyed) Offset(db *rules.Database, table, column string) uint64 {
-	if k == nil {
-		return 0
-	}
-	m := k.Moving.Columns[rules.ColumnName{Table: table, Column: column}]
+	m := k.moved(table, column)
 	if m == nil {
 		return 0
 	}
@@ -182,10 +180,7 @@ func (k *Rekeyed) Offset(db *rules.Database, table, column string) uint64 {
 // MovesAlone reports whether all values of a column that name anything move alike, so
 // that those of no two databases meet.
 func (k *Rekeyed) MovesAlone(table, column string) bool {
-	if k == nil {
-		return false
-	}
-	m := k.Moving.Columns[rules.ColumnName{Table: table, Column: column}]
+	m := k.moved(table, column)
 	if m == nil {
 		return false
 	}
@@ -219,7 +214,7 @@ func (k *Rekeyed) MovesUnclear(db *rules.Database, table string, columns []strin
 	shifts := k.PlainShifts(db, table)
 	cells := k.movingCells(db, table)
 	for _, name := range columns {
-		m := k.Moving.Columns[rules.ColumnName{Table: table, Column: name}]
+		m := k.moved(table, name)
 		switch {
 		case cells[name] != nil:
 			if !keeps(name, cells[name]) {
@@ -257,7 +252,7 @@ func (k *Rekeyed) Shift(db *rules.Database, table, column string) (*keys.Shift, 
 	if k == nil {
 		return nil, nil
 	}
-	m := k.Moving.Columns[rules.ColumnName{Table: table, Column: column}]
+	m := k.moved(table, column)
 	if m == nil {
 		if from := k.generatedFromMoving(db, table, column); from != "" {
 			return nil, &catalog.UnsupportedError{Column: column, Reason: "it is generated from " + from + ", whose values change, so its own will change too"}
@@ -280,8 +275,8 @@ func (k *Rekeyed) Shift(db *rules.Database, table, column string) (*keys.Shift, 
 // columns, since all values of one of them get new ones of one space: every database has
 // these in a range of its own.
 func (k *Rekeyed) TellsApart(table string, columns []string) bool {
-	return k != nil && slices.ContainsFunc(columns, func(name string) bool {
-		m := k.Moving.Columns[rules.ColumnName{Table: table, Column: name}]
+	return slices.ContainsFunc(columns, func(name string) bool {
+		m := k.moved(table, name)
 		if m == nil {
 			return false
 		}

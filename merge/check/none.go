@@ -166,7 +166,7 @@ func (r *NoneReader) Show(ctx context.Context) (all []verdict.Sample, err error)
 	for i, c := range r.Rows.Kept {
 		own := c.Members[0].DB
 		for _, db := range append([]*rules.Database{own}, r.Facts.DBs...) {
-			for _, to := range Targets(r.Ref) {
+			for _, to := range r.Ref.Targets(0) {
 				if len(c.Members) > 1 || db.Tables[to.Table] == nil {
 					continue
 				}
@@ -185,11 +185,6 @@ func (r *NoneReader) Show(ctx context.Context) (all []verdict.Sample, err error)
 		all = append(all, s)
 	}
 	return all, nil
-}
-
-// Targets are the keys of which each value of a reference of one column names one.
-func Targets(r *rules.Ref) []rules.ColumnName {
-	return append([]rules.ColumnName{{Table: r.ToTable, Column: r.ToColumns[0]}}, r.Or...)
 }
 
 // coveredRows are the rows with a key that some values cover, and perhaps more.

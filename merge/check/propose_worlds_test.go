@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -241,4 +242,46 @@ func TestProposalsOfPublicGames(t *testing.T) {
 		}
 	}
 	t.Log("\n" + strings.Join(table, "\n"))
+}
+
+// trueRules declares what is true of a schema, but for the columns that are forgotten.
+func trueRules(refs *gameworlds.Refs, forgotten []gameworlds.Column) (d rules.Declarations) {
+	for _, c := range slices.SortedFunc(maps.Keys(refs.Columns), func(a, b gameworlds.Column) int { return strings.Compare(a.String(), b.String()) }) {
+		meanings := refs.Columns[c]
+		if slices.Contains(forgotten, c) {
+			continue
+		}
+		at := c.String()
+		for i, m := range meanings {
+			switch m.Kind {
+			case gameworlds.Natural:
+				if i == 0 && len(meanings) == 1 {
+					d.Shared = append(d.Shared, at)
+				}
+			case gameworlds.Account:
+				if len(meanings) == 1 {
+					d.Shared = append(d.Shared, at)
+				}
+			case gameworlds.Reference:
+				if natural := refs.Columns[m.To[0]]; len(natural) > 0 && natural[0].Kind == gameworlds.Natural {
+					d.Shared = append(d.Shared, at)
+					break
+				}
+				r := rules.DeclaredReference{At: []string{at}, To: []string{m.To[0].String()}}
+				for _, n := range m.None {
+					r.None = append(r.None, fmt.Sprintf("<=%d", n.Max))
+					if n.Min == n.Max {
+						r.None[len(r.None)-1] = fmt.Sprint(n.Min)
+					} else if n.Max > 1<<60 {
+						r.None[len(r.None)-1] = fmt.Sprintf(">=%d", n.Min)
+					}
+				}
+				if m.When != nil {
+					r.When = &rules.When{Column: m.When.Column, Is: m.When.Is}
+				}
+				d.References = append(d.References, r)
+			}
+		}
+	}
+	return d
 }

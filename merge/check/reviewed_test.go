@@ -3,7 +3,6 @@ package check
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -47,21 +46,7 @@ func TestDeclareReviewed(t *testing.T) {
 		"a name that the list has not": {[]rules.Declarations{{Plain: []string{"chars.account"}, Schema: most}}, nil, "chars.account is not in [schema.tables]"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, err := rules.Declare(rules.Options{Rules: c.files}, someNames())
-			if err != nil || c.err != "" {
-				if c.err == "" || err == nil || !strings.Contains(err.Error(), c.err) {
-					t.Fatalf("%v, want %q", err, c.err)
-				}
-				return
-			}
-			got := make(map[string]string)
-			for at := range c.want {
-				table, column, _ := strings.Cut(at, ".")
-				got[at] = d.Role(table, column).Kind.String()
-			}
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Error(diff)
-			}
+			declaredAs(t, c.files, c.want, c.err)
 		})
 	}
 }

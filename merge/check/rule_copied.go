@@ -14,9 +14,9 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// CopiedRule looks whether a world is a copy of another one. It compares the rows of tables whose own keys get new values,
+// copiedRule looks whether a world is a copy of another one. It compares the rows of tables whose own keys get new values,
 // as they are sampled when their keys are read; where keys stay, equal ones collide.
-var CopiedRule = Rule{
+var copiedRule = Rule{
 	Codes: []string{verdict.CodeWorldCopied},
 	Tasks: copiedTasks,
 }

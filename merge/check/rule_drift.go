@@ -11,10 +11,10 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// DriftRule reports what a database has and the first world has not, or not in the same
+// driftRule reports what a database has and the first world has not, or not in the same
 // way. The rows survive that; what the game relied on does not. What only the first world
 // has stays and is no finding: other rules try the rows against it.
-var DriftRule = Rule{
+var driftRule = Rule{
 	Codes:   []string{verdict.CodeSchemaCheck, verdict.CodeSchemaReference, verdict.CodeSchemaRoutine, verdict.CodeSchemaCharset},
 	Catalog: judgeDrift,
 }

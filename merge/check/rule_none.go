@@ -12,9 +12,9 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// NoneRule looks for keys that exist although none of a reference to them has their values:
+// noneRule looks for keys that exist although none of a reference to them has their values:
 // rows that refer to them would keep the value, whatever becomes of the key.
-var NoneRule = Rule{Codes: []string{verdict.CodeReferenceNone}, Tasks: noneTasks}
+var noneRule = Rule{Codes: []string{verdict.CodeReferenceNone}, Tasks: noneTasks}
 
 func noneTasks(f *Facts) (tasks []Task) {
 	for _, table := range f.Tables {
@@ -39,7 +39,7 @@ func judge(ctx context.Context, r *NoneReader) (o Outcome, err error) {
 	keys, there := int64(0), []string(nil)
 	for _, db := range r.Facts.DBs {
 		n := int64(0)
-		for _, to := range Targets(ref) {
+		for _, to := range ref.Targets(0) {
 			if err := r.ReadKeys(ctx, db, to, &n); err != nil {
 				return o, err
 			}

@@ -42,7 +42,7 @@ func referenceTasks(f *Facts) (tasks []Task) {
 func anyTask(f *Facts, table string, refs []*rules.Ref, cells []*cellColumn) Task {
 	tables := []string{table}
 	for _, ref := range refs {
-		for _, to := range targets(ref) {
+		for _, to := range ref.Targets(0) {
 			tables = append(tables, to.Table)
 		}
 	}
@@ -87,7 +87,7 @@ func referenceTask(f *Facts, table string, ref rules.Ref) Task {
 // movesAsText reports whether a reference is of numbers in a text, which get new values.
 // These were looked up when the keys were read, and no others are among new ones.
 func movesAsText(f *Facts, table string, ref rules.Ref) bool {
-	if f.Rekeyed == nil || len(ref.Columns) != 1 || f.Moving.Columns[rules.ColumnName{Table: table, Column: ref.Columns[0]}] == nil {
+	if len(ref.Columns) != 1 || f.Rekeyed.moved(table, ref.Columns[0]) == nil {
 		return false
 	}
 	for _, t := range f.Having(table) {
@@ -156,7 +156,7 @@ func judgeDangling(f *Facts, table string, ref rules.Ref, read *StrayReading) ve
 // goesAstray reports whether rows that refer to nothing are no matter, because their
 // values move beyond all keys and no database keeps such rows out.
 func goesAstray(f *Facts, table string, ref rules.Ref) bool {
-	if f.Rekeyed == nil || !slices.ContainsFunc(ref.Columns, func(c string) bool { return f.Moving.Columns[rules.ColumnName{Table: table, Column: c}] != nil }) {
+	if !slices.ContainsFunc(ref.Columns, func(c string) bool { return f.Rekeyed.moved(table, c) != nil }) {
 		return false
 	}
 	for _, t := range f.Having(table) {

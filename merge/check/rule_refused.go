@@ -137,13 +137,13 @@ func (all *refusals) look(ctx context.Context, f *Facts, r *Reader, t *catalog.T
 		return err
 	}
 	for i, c := range ask {
-		all.of(c).note(f, db, found[i])
+		all.of(c).note(db, found[i])
 	}
 	return nil
 }
 
 // note adds what was found in one world.
-func (r *refusal) note(f *Facts, db *rules.Database, found catalog.Failing) {
+func (r *refusal) note(db *rules.Database, found catalog.Failing) {
 	table := r.result.Table
 	if found.Unclear != "" {
 		r.result.Gaps = append(r.result.Gaps, verdict.Gap{World: db.Name, Reason: found.Unclear})

@@ -4,8 +4,8 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// ReplicaRule looks whether a world is on a replica: it may lack what its players did last, and change while it is read.
-var ReplicaRule = Rule{
+// replicaRule looks whether a world is on a replica: it may lack what its players did last, and change while it is read.
+var replicaRule = Rule{
 	Codes:   []string{verdict.CodeWorldReplica},
 	Catalog: judgeReplicas,
 }

@@ -13,8 +13,8 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// SchemaRule compares every database's schema with the first world's.
-var SchemaRule = Rule{
+// schemaRule compares every database's schema with the first world's.
+var schemaRule = Rule{
 	Codes:   []string{verdict.CodeSchemaVersion, verdict.CodeSchemaTable, verdict.CodeSchemaColumn, verdict.CodeSchemaKey, verdict.CodeSchemaDefault, verdict.CodeSchemaOrder, verdict.CodeSchemaStorage, verdict.CodeSchemaView},
 	Catalog: judgeSchema,
 }

@@ -15,8 +15,8 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// ServerRule is about the servers that the registries list.
-var ServerRule = Rule{
+// serverRule is about the servers that the registries list.
+var serverRule = Rule{
 	Codes:   []string{verdict.CodeServerConflict, verdict.CodeWorldCloned, verdict.CodeWorldMerged},
 	Single:  true,
 	Catalog: judgeServers,

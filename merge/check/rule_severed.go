@@ -14,9 +14,9 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// SeveredRule counts the rows that refer to rows which stay behind, where it is said what
+// severedRule counts the rows that refer to rows which stay behind, where it is said what
 // becomes of them.
-var SeveredRule = Rule{Codes: []string{verdict.CodeReferenceSevered}, Tasks: severedTasks}
+var severedRule = Rule{Codes: []string{verdict.CodeReferenceSevered}, Tasks: severedTasks}
 
 func severedTasks(f *Facts) (tasks []Task) {
 	for _, s := range f.Severed {
@@ -166,7 +166,7 @@ func referringTo(f *Facts, db *rules.Database, to string) func(yield func(table 
 			}
 			refs := f.References(table)
 			for _, r := range f.Declared.Severally(table) {
-				for _, at := range append([]rules.ColumnName{{Table: r.ToTable, Column: r.ToColumns[0]}}, r.Or...) {
+				for _, at := range r.Targets(0) {
 					refs = append(refs, rules.Ref{Reference: catalog.Reference{Columns: r.Columns, ToTable: at.Table, ToColumns: []string{at.Column}}})
 				}
 			}

@@ -16,8 +16,8 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// SpaceRule judges whether the keys of the worlds can get values of their own.
-var SpaceRule = Rule{
+// spaceRule judges whether the keys of the worlds can get values of their own.
+var spaceRule = Rule{
 	Codes:  []string{verdict.CodeKeySpace, verdict.CodeKeyNobody, verdict.CodeKeyUndeclared, verdict.CodeKeyCounter},
 	Single: true,
 }

@@ -4,9 +4,9 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// TwiceRule looks whether two of the names lead to one database. It reads what both ends of the connections say
+// twiceRule looks whether two of the names lead to one database. It reads what both ends of the connections say
 // of where they are: see [catalog.Placed].
-var TwiceRule = Rule{
+var twiceRule = Rule{
 	Codes:   []string{verdict.CodeWorldTwice},
 	Catalog: judgeTwins,
 }

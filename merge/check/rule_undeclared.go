@@ -15,12 +15,12 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// UndeclaredRule takes every column that is not declared, supposes that it names rows
+// undeclaredRule takes every column that is not declared, supposes that it names rows
 // of each other table, and looks whether after the merge one of its values would
 // name another row than before, or one where it named none, or none where it named
 // one. If so, a person must say what the column is. If no value can change its
 // meaning, it does not matter.
-var UndeclaredRule = Rule{
+var undeclaredRule = Rule{
 	Codes: []string{verdict.CodeReferenceUndeclared},
 	Tasks: undeclaredTasks,
 }
@@ -209,7 +209,7 @@ func judgeOpenColumn(ctx context.Context, f *Facts, r OpenReader, table string, 
 	if refs := f.Declared.Role(table, column).References; len(refs) > 0 && names < 0 {
 		result.Next = []string{verdict.OthersText(refs, table, column)}
 	}
-	result.Samples, err = openSamples(ctx, f, kept, column)
+	result.Samples, err = openSamples(ctx, kept, column)
 	return result, true, err
 }
 
@@ -309,7 +309,7 @@ func likelyKey(candidates []Candidate, named map[int]int64, table, column string
 }
 
 // openSamples shows rows of the column beside the rows that they would name.
-func openSamples(ctx context.Context, f *Facts, kept []keptChange, column string) (all []verdict.Sample, err error) {
+func openSamples(ctx context.Context, kept []keptChange, column string) (all []verdict.Sample, err error) {
 	for _, k := range kept {
 		if len(all) >= rules.Samples {
 			break

@@ -17,9 +17,9 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// WorldRule looks whether every key carries the server of its own world, and no key that
+// worldRule looks whether every key carries the server of its own world, and no key that
 // of another.
-var WorldRule = Rule{
+var worldRule = Rule{
 	Codes: []string{verdict.CodeKeyWorld},
 	Tasks: worldTasks,
 }

@@ -209,11 +209,7 @@ type oracle struct {
 	unclear map[string]bool // what cannot be passed
 }
 
-func (o *oracle) add(n int64, code, table, subject string) {
-	if n > 0 {
-		o.found[key(code, table, subject)] += n
-	}
-}
+func (o *oracle) add(code, table, subject string) { o.found[key(code, table, subject)]++ }
 
 func subjectOf(columns []string) string {
 	if len(columns) == 1 {
@@ -284,7 +280,7 @@ func (o *oracle) repeated(code string, model *catalog.Table, columns []string) {
 	}
 	for _, n := range times {
 		if n > 1 {
-			o.add(1, code, model.Name, subjectOf(columns))
+			o.add(code, model.Name, subjectOf(columns))
 		}
 	}
 }
@@ -316,7 +312,7 @@ func (o *oracle) account(model *catalog.Table, a rules.AccountColumn) {
 	}
 	for k, n := range characters {
 		if a.Max > 0 && n > a.Max && len(servers[k]) > 1 {
-			o.add(1, verdict.CodeAccountOverflow, model.Name, a.Column)
+			o.add(verdict.CodeAccountOverflow, model.Name, a.Column)
 		}
 	}
 }
@@ -324,10 +320,12 @@ func (o *oracle) account(model *catalog.Table, a rules.AccountColumn) {
 func (o *oracle) references(model *catalog.Table) {
 	zeroIsNone := make(map[string]bool)
 	all := slices.Clone(tableIn(o.dbs[0], model.Name).References)
-	for _, d := range o.opts.Rules[0].References {
-		if r, is := referenceOf(model.Name, d); is {
-			all = append(all, r)
-			zeroIsNone[referenceSubject(r)] = len(d.None) > 0
+	for _, said := range o.opts.Rules {
+		for _, d := range said.References {
+			if r, is := referenceOf(model.Name, d); is {
+				all = append(all, r)
+				zeroIsNone[referenceSubject(r)] = len(d.None) > 0
+			}
 		}
 	}
 	for _, ref := range all {
@@ -360,13 +358,13 @@ func (o *oracle) references(model *catalog.Table) {
 				})
 				own := has(db, row, tableIn(db, ref.ToTable))
 				if !own {
-					o.add(1, verdict.CodeReferenceDangle, model.Name, subject)
+					o.add(verdict.CodeReferenceDangle, model.Name, subject)
 				}
 				switch {
 				case stranger && own:
-					o.add(1, verdict.CodeReferenceAmbiguous, model.Name, subject)
+					o.add(verdict.CodeReferenceAmbiguous, model.Name, subject)
 				case stranger:
-					o.add(1, verdict.CodeReferenceRebind, model.Name, subject)
+					o.add(verdict.CodeReferenceRebind, model.Name, subject)
 				}
 			}
 		}

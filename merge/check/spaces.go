@@ -478,7 +478,7 @@ func (r *spaceReader) takeSets(read *referenceRead, db *rules.Database) {
 // targetOf is the one column that a reference leads to; none if there are several.
 func targetOf(ref *rules.Ref) (at rules.ColumnName) {
 	if ref.Space == "" && len(ref.Or) == 0 {
-		at = Targets(ref)[0]
+		at = ref.Targets(0)[0]
 	}
 	return at
 }
@@ -557,7 +557,7 @@ func (r *spaceReader) spacesOf(ref *rules.Ref, column int, cases map[rules.Colum
 		i := slices.IndexFunc(r.moving.Spaces, func(s *rules.KeySpace) bool { return s.Name == ref.Space })
 		return r.moving.Spaces[i : i+1]
 	}
-	for _, to := range append([]rules.ColumnName{{Table: ref.ToTable, Column: ref.ToColumns[column]}}, ref.Or...) {
+	for _, to := range ref.Targets(column) {
 		there := cases[to]
 		if m := r.moving.Columns[to]; m != nil {
 			there = m.Cases

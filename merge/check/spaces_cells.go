@@ -156,7 +156,7 @@ func (r *spaceReader) addCells(s *stream.Stream) {
 
 // cellsOf returns what was read of the keys in the cells of a column, if nothing is wrong with them; otherwise nil.
 func (k *Rekeyed) cellsOf(db *rules.Database, at rules.ColumnName) *cellsRead {
-	if k == nil || k.Read == nil || k.Read.Cells[at][db] == nil {
+	if k == nil || k.Read.Cells[at][db] == nil {
 		return nil
 	}
 	if read := &k.Read.Cells[at][db].cellsRead; read.broken.Rows == 0 && read.large == 0 {
@@ -191,10 +191,11 @@ func mostIn(f *Facts, at rules.ColumnName, ref *rules.Ref) (most keys.Integer) {
 // shiftIn is what becomes of the keys that a reference names in cells of a database.
 func shiftIn(k *Rekeyed, db *rules.Database, at rules.ColumnName, ref *rules.Ref) keys.Shift {
 	shift := keys.Shift{Stay: ref.None}
-	if k == nil || k.Moving.Columns[at] == nil {
+	m := k.moved(at.Table, at.Column)
+	if m == nil {
 		return shift
 	}
-	for _, c := range k.Moving.Columns[at].Cases {
+	for _, c := range m.Cases {
 		if c.Ref != nil && c.Ref.Same(ref) {
 			shift = *k.ShiftOf(c.Space, db, ref.None)
 		}

@@ -234,10 +234,11 @@ func Matches(ctx context.Context, sources []catalog.Source, planned *verdict.Rek
 // none of its columns names such.
 func MatchedAction(f *Facts, table string, key []string) string {
 	for _, name := range key {
-		if f.Rekeyed == nil || f.Combined[table] != nil || f.Moving.Columns[rules.ColumnName{Table: table, Column: name}] == nil {
+		moved := f.Rekeyed.moved(table, name)
+		if moved == nil || f.Combined[table] != nil {
 			continue
 		}
-		if s := f.Moving.Columns[rules.ColumnName{Table: table, Column: name}].Cases[0].Space; f.Rekeyed.MatchesAny(s) {
+		if s := moved.Cases[0].Space; f.Rekeyed.MatchesAny(s) {
 			return fmt.Sprintf("%s refers to rows of %s that are matched (match), so rows of several worlds now share a key: say how they are merged, [[merge.table]] tables = [%s], policy = %q",
 				name, s.Name, printable.TOML(table), rules.PolicyCombine)
 		}

@@ -465,7 +465,7 @@ func judgesOpen(f *Facts, table, column string) bool {
 		// The rows that no condition covers: one of the references may say what they are.
 		return !slices.ContainsFunc(role.References, func(ref *rules.Ref) bool { return ref.When == nil })
 	}
-	if f.Rekeyed != nil && f.Moving.Columns[rules.ColumnName{Table: table, Column: column}] != nil {
+	if f.Rekeyed.moved(table, column) != nil {
 		return false // a key of a space, which moves
 	}
 	return !rules.ForeignKey(f.Resolved, table, column) && !f.Follows(table, column) && !madeOfDeclared(f, table, column)

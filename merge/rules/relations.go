@@ -81,6 +81,11 @@ func (r Ref) Subject() string {
 	return s
 }
 
+// Targets are the keys that its column of that number may name, each value one of them.
+func (r *Ref) Targets(column int) []ColumnName {
+	return append([]ColumnName{{r.ToTable, r.ToColumns[column]}}, r.Or...)
+}
+
 // Same reports whether two references say the same.
 func (r *Ref) Same(other *Ref) bool { return r.Identity() == other.Identity() }
 

@@ -306,7 +306,7 @@ func (m *Moving) follow(f *Resolved) (more bool) {
 			ref := &refs[i]
 			for c, name := range ref.Columns {
 				at := ColumnName{table, name}
-				for _, to := range append([]ColumnName{{ref.ToTable, ref.ToColumns[c]}}, ref.Or...) {
+				for _, to := range ref.Targets(c) {
 					if there := m.Columns[to]; there != nil && at != to {
 						more = m.add(at, MovedCase{there.Cases[0].Space, ref}) || more
 					}

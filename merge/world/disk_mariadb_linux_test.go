@@ -161,15 +161,7 @@ func newSmallServer(t *testing.T) *smallServer {
 	return s
 }
 
-func (s *smallServer) engine() worldtest.Engine {
-	return worldtest.Engine{Name: "mariadb", Fresh: func(t testing.TB, name string) world.Database {
-		dsn, err := s.Database(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return world.Database{Name: name, DSN: "mysql:" + dsn}
-	}}
-}
+func (s *smallServer) engine() worldtest.Engine { return worldtest.EngineOn(s.Server) }
 
 // fill takes all room on the disk but a little, and then what InnoDB has put by
 // for its undo log.

@@ -11,7 +11,6 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -29,22 +28,8 @@ func TestIndexOnExpression(t *testing.T) {
 	if diff := cmp.Diff(want, described(t, w, "mysql").Tables[0].Uniques); diff != "" {
 		t.Error(diff)
 	}
-	a, err := Open(t.Context(), "a", w.dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
-	b, err := Open(t.Context(), "b", w.dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	report, err := mergeCheck(t.Context(), []catalog.Source{a, b}, rules.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	var found []string
-	for _, r := range report.Results {
+	for _, r := range checked(t, w, w).Results {
 		if r.Code == verdict.CodeUniqueCollision && r.Verdict == verdict.NotVerified {
 			found = append(found, r.Subject)
 		}

@@ -193,7 +193,7 @@ func InterruptedAnywhere(t *testing.T, e Engine, p *plan.Plan, all []world.Datab
 }
 
 var (
-	Long = flag.Bool("torture.long", servertest.Scale(0, 1) == 1, "let things go wrong at every point, and hundreds of times")
+	Long = flag.Bool("torture.long", servertest.LongIsSet(), "let things go wrong at every point, and hundreds of times")
 	Seed = flag.Uint64("torture.seed", 7, "what the random worlds and points are made of")
 )
 

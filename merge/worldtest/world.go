@@ -64,6 +64,17 @@ func Engines() []Engine {
 	}
 }
 
+// EngineOn makes databases on a server of its own.
+func EngineOn(server *servertest.Server) Engine {
+	return Engine{"mariadb", func(t testing.TB, name string) world.Database {
+		dsn, err := server.Database(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return world.Database{Name: name, DSN: "mysql:" + dsn}
+	}}
+}
+
 // OnEvery is [OnEach], and on MySQL too: a test that asks something of the server in which MySQL may differ.
 func OnEvery(t *testing.T, test func(t *testing.T, e Engine)) {
 	OnEach(t, test)

@@ -66,7 +66,7 @@ func on(t *testing.T, servers func(*testing.T, func(*testing.T)), test func(t *t
 // OnOneOrEach runs a test of what Go code decides, by statements that other tests try on each engine: on SQLite, and with
 // LONG=1 on each.
 func OnOneOrEach(t *testing.T, test func(t *testing.T, newDSN func() string)) {
-	if servertest.Scale(1, 4) == 4 {
+	if servertest.LongIsSet() {
 		OnEach(t, test)
 		return
 	}

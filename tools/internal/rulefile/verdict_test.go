@@ -16,11 +16,10 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/merge"
-	"mergesafe/merge/catalog"
-	"mergesafe/merge/world"
 
 	"mergesafe/merge/plan"
 	"mergesafe/merge/verdict"
+	"mergesafe/merge/worldtest"
 	"mergesafe/tools/internal/rulefile"
 )
 
@@ -131,16 +130,7 @@ func (c *drawn) flagsOf(ctx context.Context, read rulefile.Rules, all []merge.Da
 func checked(ctx context.Context, read rulefile.Rules, all []merge.Database) (*verdict.Report, error) {
 	options := read.Check
 	options.Renames, options.Copies = merge.Renamed(read.Names), read.Copies
-	var sources []catalog.Source
-	for _, d := range all {
-		s, err := world.Open(ctx, d.Name, d.DSN)
-		if err != nil {
-			return nil, err
-		}
-		defer s.Close()
-		sources = append(sources, s)
-	}
-	return merge.Check(ctx, sources, options)
+	return worldtest.Checked(ctx, all, options)
 }
 
 func (c *drawn) judgeOne(ctx context.Context, dir string, read rulefile.Rules, all []merge.Database, seen *tally) (wrong []string) {
