@@ -68,8 +68,14 @@ func diskFull(t *testing.T, w *World, d *smalldisk.Disk, server victim, dsn stri
 		}
 		p.Await(RowsAgain)
 	}
-	if n := p.Told(Exhausted); n > crashes {
-		t.Errorf("minting stopped %d times, and the server crashed only %d times", n, crashes)
+	stopped := 0
+	for _, e := range p.Events() {
+		if e.What == Exhausted && strings.Contains(e.Error, "full") { // on a busy machine a reservation may come too late for other reasons
+			stopped++
+		}
+	}
+	if stopped > crashes {
+		t.Errorf("minting stopped %d times for want of room, and the server crashed only %d times", stopped, crashes)
 	}
 	t.Logf("the server crashed %d times", crashes)
 	p.Close()
