@@ -326,6 +326,33 @@ func TestUndoThaws(t *testing.T) {
 	})
 }
 
+// A world that is lost while the undo works is found before the only rows of it are dropped.
+func TestUndoBesideALostWorld(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
+		p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
+		lost := false
+		_, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{}, job.Hooks{Fail: func(point string) error {
+			if point == "after state" && !lost {
+				lost = true
+				worldtest.Exec(t, all[1], "ALTER TABLE players RENAME TO players_lost")
+			}
+			return nil
+		}})
+		refused, is := errors.AsType[*record.RefusedError](err)
+		if !is || !strings.Contains(refused.Error(), `database "s2": it has no table "players" any more`) {
+			t.Errorf("%v", err)
+		}
+		if n := worldtest.Number(t, into, "SELECT COUNT(*) FROM players"); n != 7 {
+			t.Errorf("%d players of 7 are left", n)
+		}
+		worldtest.Exec(t, all[1], "ALTER TABLE players_lost RENAME TO players")
+		if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil || !done.Dropped {
+			t.Errorf("then %+v, %v", done, err)
+		}
+	})
+}
+
 // registries are the servers that databases list.
 func registries(t *testing.T, all []world.Database) (texts []string) {
 	t.Helper()

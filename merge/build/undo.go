@@ -417,6 +417,9 @@ func drop(ctx context.Context, u *undo) error {
 		u.done.Dropped, u.done.Kept = len(others) == 0, len(others) == 0
 		return err
 	}
+	if err := worldsThere(ctx, u); err != nil { // again: to compare the rows may have taken long
+		return err
+	}
 	u.Manifest.Removing = true
 	u.Worlds[0].Drop() // its registry may have been written to since
 	all, err := world.Read(ctx, u.Worlds[0])
