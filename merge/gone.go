@@ -33,11 +33,18 @@ func Gone(ctx context.Context, doing string, p *Plan, into Database, worlds []Da
 	if there, unread := world.Exists(ctx, into); unread == nil && !there && sqldb.Says(err, sqldb.NoDatabase) {
 		return fmt.Errorf("merge: database %q was dropped while %s ran: run it again: %w", into.Name, doing, err)
 	}
-	return dropped(doing, err)
+	return dropped(ctx, doing, worlds, err)
 }
 
-// dropped says what it means that a table, of which a command knew, is not there.
-func dropped(doing string, err error) error {
+// dropped says what it means that a database or a table, of which a command knew, is not there.
+func dropped(ctx context.Context, doing string, worlds []Database, err error) error {
+	if sqldb.Says(err, sqldb.NoDatabase) || errors.Is(err, sqldb.ErrChanged) {
+		for _, d := range worlds {
+			if there, unread := world.Exists(ctx, d); unread == nil && !there {
+				return fmt.Errorf("merge: database %q: there is no such database: restore it, or correct its DSN", d.Name)
+			}
+		}
+	}
 	if sqldb.Says(err, sqldb.NoTable) {
 		err = fmt.Errorf("merge: a table was dropped or renamed while %s ran: run it again, which says what is missing: %w", doing, err)
 	}

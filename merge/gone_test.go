@@ -104,3 +104,21 @@ func renameTables(t testing.TB, d world.Database) string {
 	}
 	return ""
 }
+
+// A plan of a world that is gone says so, without the words of the server.
+func TestPlanOfALostWorld(t *testing.T) {
+	servertest.OnMySQLToo(t, func(t *testing.T) {
+		e := worldtest.Engines()[1]
+		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 5, "anna"), worldtest.GameWorld(t, e, "s2", 2, 5, "bert")}
+		server, name, err := world.Server(all[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		dropDatabase(t, all[1])
+		defer worldtest.Exec(t, server, "CREATE DATABASE "+name) // the test drops it when it ends
+		if _, err := merge.NewPlan(t.Context(), e.Fresh(t, "new"), all, merge.PlanOptions{}); err == nil ||
+			err.Error() != `merge: database "s2": there is no such database: restore it, or correct its DSN` {
+			t.Errorf("%v", err)
+		}
+	})
+}
