@@ -15,6 +15,7 @@ import (
 
 	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/sqldb/mysql"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/keys"
 )
@@ -335,10 +336,8 @@ func (c *Connection) failed(ctx context.Context, err error) error {
 		_ = c.backend.Kill(c.DB.Pool().DB)
 	}
 	err = sqldb.Translate(c.DB.LockFault(err))
-	if sqldb.Says(err, sqldb.LockWait) && ctx.Err() == nil {
-		if holder := c.holder(ctx); holder != "" {
-			err = fmt.Errorf("%w: %s", err, holder)
-		}
+	if c.Dialect().MySQL() && sqldb.Says(err, sqldb.LockWait) && ctx.Err() == nil {
+		err = fmt.Errorf("%w: %s", err, mysql.Holders(ctx, c.DB))
 	}
 	if errors.Is(err, sqldb.ErrReadOnly) {
 		err = fmt.Errorf("database %q (%s): %w", c.Name, c.DB.Place(), err)

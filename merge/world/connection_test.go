@@ -49,41 +49,65 @@ func testCancelledStatementEnds(t *testing.T) {
 }
 
 // Who waits in vain for a table, or a row, is told which connection has a transaction there, and how to end it; an account that
-// may not see transactions, which connections it has there.
+// may not see transactions, which connections it has there, and how another one finds the transaction. No connection of the
+// process that waits is named.
 func TestHolderIsNamed(t *testing.T) {
 	servertest.OnMySQLToo(t, func(t *testing.T) {
-		d := worldtest.Engines()[1].Fresh(t, "s1")
-		worldtest.Exec(t, d, "CREATE TABLE t (n INT PRIMARY KEY)", "INSERT INTO t VALUES (1)")
-		few := world.Database{Name: "s1", DSN: "mysql:" + servertest.Grant(t, "ALL PRIVILEGES", strings.TrimPrefix(d.DSN, "mysql:"))}
-		for i, d := range []world.Database{d, few} {
-			tx, err := worldtest.Pool(t, d).Begin()
-			if err != nil {
-				t.Fatal(err)
-			}
-			var id int
-			if err := tx.QueryRow("SELECT CONNECTION_ID() FROM t FOR UPDATE").Scan(&id); err != nil {
-				t.Fatal(err)
-			}
-			idle := &world.Connection{Database: d}
-			if err := idle.Connect(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			c := &world.Connection{Database: d, Writes: true}
-			if _, err := c.Exec(t.Context(), "session", "SET SESSION lock_wait_timeout = 1, innodb_lock_wait_timeout = 1", false); err != nil {
-				t.Fatal(err)
-			}
-			for _, statement := range []string{"DROP TABLE t", "UPDATE t SET n = 2"} {
-				want := fmt.Sprintf("locked by the transaction of connection %d of .*KILL %[1]d$", id)
-				if i == 1 {
-					want = fmt.Sprintf("locked by (the transaction|one) of .*connection %d of .*: KILL", id)
+		full := worldtest.Engines()[1].Fresh(t, "s1")
+		worldtest.Exec(t, full, "CREATE TABLE t (n INT PRIMARY KEY)", "INSERT INTO t VALUES (1)", "CREATE TABLE other (n INT)")
+		few := world.Database{Name: "s1", DSN: "mysql:" + servertest.Grant(t, "ALL PRIVILEGES", strings.TrimPrefix(full.DSN, "mysql:"))}
+		const named, unseen = "connection %d of .*", "locked by a transaction that this account has no right to see, .*PROCESS privilege.*INNODB_TRX.*KILL"
+		for _, test := range []struct {
+			what          string
+			waits, locker world.Database
+			want          string
+		}{
+			{"lock of the same account", full, full, "Error 1205.*: locked by the transaction of " + named + "KILL %[1]d$"},
+			{"lock of the same account, few rights", few, few, "Error 1205.*: locked by one of these: " + named + ": KILL .*; or " + unseen},
+			{"lock of another account, few rights", few, full, "Error 1205[^:]*: [^:]*: " + unseen},
+		} {
+			t.Run(test.what, func(t *testing.T) {
+				tx, err := worldtest.Pool(t, test.locker).Begin() // not as programs of ours connect: it counts as another process
+				if err != nil {
+					t.Fatal(err)
 				}
-				if _, err := c.Exec(t.Context(), "drop", statement, false); !regexp.MustCompile(want).MatchString(fmt.Sprint(err)) {
-					t.Errorf("%s: %v, want %s", statement, err, want)
+				defer tx.Rollback()
+				var id int
+				if err := tx.QueryRow("SELECT CONNECTION_ID() FROM t FOR UPDATE").Scan(&id); err != nil {
+					t.Fatal(err)
 				}
-			}
-			tx.Rollback()
-			idle.Close()
-			c.Close()
+				if strings.Contains(test.want, "%") {
+					test.want = fmt.Sprintf(test.want, id)
+				}
+				var own []string // connections of this process: an idle one, one in a transaction with a lock on a table, one that waits
+				idle, begun := &world.Connection{Database: test.waits}, &world.Connection{Database: test.waits, Writes: true}
+				c := &world.Connection{Database: test.waits, Writes: true}
+				for _, c := range []*world.Connection{idle, begun, c} {
+					defer c.Close()
+					number, err := c.Number(t.Context(), "SELECT CONNECTION_ID()", false)
+					if err != nil {
+						t.Fatal(err)
+					}
+					own = append(own, fmt.Sprint(number))
+				}
+				for _, statement := range []string{"BEGIN", "INSERT INTO other VALUES (1)"} {
+					if _, err := begun.Exec(t.Context(), "change", statement, false); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if _, err := c.Exec(t.Context(), "session", "SET SESSION lock_wait_timeout = 1, innodb_lock_wait_timeout = 1", false); err != nil {
+					t.Fatal(err)
+				}
+				for _, statement := range []string{"DROP TABLE t", "UPDATE t SET n = 2"} {
+					_, err := c.Exec(t.Context(), "change", statement, false)
+					if !regexp.MustCompile(test.want).MatchString(fmt.Sprint(err)) {
+						t.Errorf("%s: %v, want %s", statement, err, test.want)
+					}
+					if named := regexp.MustCompile(`(connection|KILL) (` + strings.Join(own, "|") + `)\b`).FindString(fmt.Sprint(err)); named != "" {
+						t.Errorf("%s: names %s of its own process: %v", statement, named, err)
+					}
+				}
+			})
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -155,7 +156,7 @@ func (c mysqlConnector) settled(ctx context.Context) (*watchedConn, error) {
 		_, err = watched.ExecContext(ctx, "SET SESSION TRANSACTION READ ONLY", nil)
 	}
 	if err != nil {
-		conn.Close()
+		watched.Close()
 		return nil, err
 	}
 	return watched, nil
@@ -166,12 +167,25 @@ func (c mysqlConnector) settled(ctx context.Context) (*watchedConn, error) {
 // leads to a server that cannot serve is not used again.
 type watchedConn struct {
 	mysqlConn
-	broken bool // a transaction may still be open
-	leave  bool // the server does not serve, or accepts no writes
-	cut    bool // the driver has closed it because a context ended
+	broken bool   // a transaction may still be open
+	leave  bool   // the server does not serve, or accepts no writes
+	cut    bool   // the driver has closed it because a context ended
+	number string // see own
 
 	hosts *hosts // nil if the DSN names one host
 	made  uint64 // the doubts before it was made
+}
+
+// own are the connections that this process has open, each by its server and its number there; those of adopted pools are not among them.
+var own sync.Map
+
+// numbered is the expression for what own has of a connection, by that for its number.
+func numbered(id string) string { return "CONCAT_WS(' ', @@hostname, @@port, " + id + ")" }
+
+// Close implements [driver.Conn].
+func (c *watchedConn) Close() error {
+	own.Delete(c.number)
+	return c.mysqlConn.Close()
 }
 
 // IsValid implements [driver.Validator]: a connection for which it is false is

@@ -40,8 +40,8 @@ var blockers = []string{
 	ORDER BY b.trx_mysql_thread_id = 0, p.db <=> DATABASE() DESC, b.trx_started`, // MySQL, to an account that has PROCESS alone
 }
 
-// mostBlockers is how many connections a message names.
-const mostBlockers = 8
+// mostNamed is how many connections a message names.
+const mostNamed = 8
 
 // blocking is one of the rows that they find.
 type blocking struct {
@@ -69,18 +69,83 @@ func blocker(ctx context.Context, db *sqldb.DB, waiter int64) string {
 		if found[0].Sure || len(found) == 1 {
 			return found[0].Locks(fmt.Sprintf("KILL %d", found[0].ID))
 		}
-		var names []string
-		for _, b := range found[:min(len(found), mostBlockers)] {
-			names = append(names, b.String())
+		var all []sqldb.Holder
+		for _, b := range found {
+			all = append(all, b.Holder)
 		}
-		if more := len(found) - len(names); more > 0 {
-			names = append(names, fmt.Sprintf("and %d more", more))
-		}
-		return fmt.Sprintf("locked by one of the following transactions (the server does not say which): %s: "+
-			"if the process of one of them is frozen or gone, end it on the database server: KILL and its number", strings.Join(names, "; "))
+		return "locked by one of the following transactions (the server does not say which): " + listed(all)
 	}
-	return "locked by a transaction that this account has no right to see, or that the server does not show: " +
-		"find it with an account that has the PROCESS privilege, by " +
-		"SELECT trx_mysql_thread_id, trx_started, trx_rows_locked FROM information_schema.INNODB_TRX ORDER BY trx_started; " +
-		"if its process is frozen or gone, end it: KILL and the trx_mysql_thread_id"
+	return unseen
+}
+
+// unseen is all there is to say where the server shows nobody.
+const unseen = "locked by a transaction that this account has no right to see, or that the server does not show: " +
+	"find it with an account that has the PROCESS privilege, by " +
+	"SELECT trx_mysql_thread_id, trx_started, trx_rows_locked FROM information_schema.INNODB_TRX ORDER BY trx_started; " +
+	"if its process is frozen or gone, end it: KILL and the trx_mysql_thread_id"
+
+// listed names connections, and says how to end them.
+func listed(found []sqldb.Holder) string {
+	var names []string
+	for _, h := range found[:min(len(found), mostNamed)] {
+		names = append(names, h.String())
+	}
+	if more := len(found) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(names, "; ") + ": if the process of one of them is frozen or gone, end it on the database server: KILL and its number"
+}
+
+// holders find the connections that may keep another one from altering or dropping a table of the database, or from changing a
+// row: the first query that the server can answer, that the account may ask and that finds any tells. MySQL lists who has a lock
+// of a table; MariaDB, to who has PROCESS, the transactions; each server, to every account, its own connections.
+var holders = []struct {
+	query  string
+	locked bool // finds only who has a lock or a transaction, whatever the account
+}{
+	{`SELECT t.PROCESSLIST_ID AS id, COALESCE(t.PROCESSLIST_USER, '') AS user, COALESCE(p.HOST, t.PROCESSLIST_HOST, '') AS host,
+		COALESCE(t.PROCESSLIST_DB, '') AS db, IF(t.PROCESSLIST_COMMAND = 'Sleep', 'idle', 'busy') AS doing,
+		COALESCE(t.PROCESSLIST_TIME, 0) AS seconds, ` + numbered("t.PROCESSLIST_ID") + ` AS numbered
+	FROM performance_schema.threads AS t LEFT JOIN performance_schema.processlist AS p ON p.ID = t.PROCESSLIST_ID
+	WHERE t.PROCESSLIST_ID IS NOT NULL AND t.THREAD_ID IN (SELECT OWNER_THREAD_ID FROM performance_schema.metadata_locks
+		WHERE OBJECT_TYPE = 'TABLE' AND OBJECT_SCHEMA = DATABASE() AND LOCK_STATUS = 'GRANTED') ORDER BY seconds DESC`, true},
+	{inDatabase("information_schema") + " AND ID IN (SELECT trx_mysql_thread_id FROM information_schema.INNODB_TRX) ORDER BY seconds DESC", true},
+	{inDatabase("performance_schema") + " ORDER BY seconds DESC", false},
+	{inDatabase("information_schema") + " ORDER BY seconds DESC", false},
+}
+
+// inDatabase lists the connections in the database.
+func inDatabase(schema string) string {
+	return `SELECT ID AS id, USER AS user, COALESCE(HOST, '') AS host, DB AS db, IF(COMMAND = 'Sleep', 'idle', 'busy') AS doing,
+		COALESCE(TIME, 0) AS seconds, ` + numbered("ID") + ` AS numbered FROM ` + schema + `.processlist WHERE DB = DATABASE()`
+}
+
+// Holders says which connections may have a lock that one of this process waited for in vain. Those of this process
+// are never named: whoever ends one ends the command that asks.
+func Holders(ctx context.Context, db *sqldb.DB) string {
+	for _, h := range holders {
+		var rows []struct {
+			Numbered string
+			sqldb.Holder
+		}
+		if err := db.Pool().SelectContext(ctx, &rows, h.query); err != nil {
+			continue // of the other kind of server, or the account has no right to know
+		}
+		var found []sqldb.Holder
+		for _, row := range rows {
+			if _, is := own.Load(row.Numbered); !is {
+				found = append(found, row.Holder)
+			}
+		}
+		switch {
+		case len(found) == 0:
+		case !h.locked:
+			return "locked by one of these: " + listed(found) + "; or " + unseen
+		case len(found) == 1:
+			return found[0].Locks(fmt.Sprintf("KILL %d", found[0].ID))
+		default:
+			return "locked by one of these, or by several: " + listed(found)
+		}
+	}
+	return unseen
 }

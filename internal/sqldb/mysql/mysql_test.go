@@ -54,3 +54,19 @@ func TestOutOfGroup(t *testing.T) {
 		}
 	}
 }
+
+// What is known of the open connections of a process does not grow with those that it has closed.
+func TestClosedConnectionIsForgotten(t *testing.T) {
+	c := &watchedConn{mysqlConn: silent{}, number: "server 1"}
+	own.Store(c.number, nil)
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, is := own.Load(c.number); is {
+		t.Error("it is known after it was closed")
+	}
+}
+
+type silent struct{ mysqlConn }
+
+func (silent) Close() error { return nil }

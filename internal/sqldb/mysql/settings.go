@@ -121,7 +121,7 @@ func (q *question) of(ask func(query string) (map[string]string, error)) (string
 	return query, nil
 }
 
-// showSettings reads what a session has, its collation and its database. Comments tell the kinds of
+// showSettings reads what a session has, its collation, its database and its number. Comments tell the kinds of
 // servers apart: MariaDB skips those of version 5.7 and later. (SHOW VARIABLES would do that, too, but
 // it looks at all variables, and took a third of the server's time in tests that open many
 // connections.) The limit holds whatever sql_select_limit is.
@@ -132,7 +132,7 @@ var showSettings = func() string {
 		}
 		return columns
 	}
-	return "SELECT COALESCE(DATABASE(), '') AS selected, @@session.collation_connection AS collation_connection" + list(sessionSettings) +
+	return "SELECT COALESCE(DATABASE(), '') AS selected, " + numbered("CONNECTION_ID()") + " AS numbered, @@session.collation_connection AS collation_connection" + list(sessionSettings) +
 		" /*M!100000 " + list(mariadbSettings) + " */ /*!50720 " + list(mysqlSettings) + " */"
 }()
 
@@ -197,6 +197,8 @@ func settle(ctx context.Context, c *watchedConn, database string, q *question) e
 		elsewhere := selected != database
 		switch {
 		case len(set) == 0 && (!elsewhere || attempt > 0 && strings.EqualFold(selected, database)): // as the server writes it
+			c.number = has["numbered"]
+			own.Store(c.number, nil)
 			return nil
 		case attempt > 0 && elsewhere:
 			return fmt.Errorf("the session does not stay in its database: it is in %q, want %q; does a proxy change it?",
