@@ -85,7 +85,7 @@ func OpenReadOnly(ctx context.Context, dsn string) (*DB, error) {
 }
 
 func open(ctx context.Context, dsn string, access sqldb.Access) (*DB, error) {
-	pool, err := sqldb.Dial(ctx, dsn, access)
+	pool, err := sqldb.DialGame(ctx, dsn, access)
 	if err != nil {
 		return nil, err
 	}

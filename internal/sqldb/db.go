@@ -56,7 +56,7 @@ const BusyTimeout = 5 * time.Second
 // Open makes a pool for the database that dsn names, in the forms that
 // store.Open and store.OpenReadOnly describe. It does not connect: an error is
 // about the DSN, or the path in it.
-func Open(dsn string, access Access) (*DB, error) { return open(dsn, access, nil) }
+func Open(dsn string, access Access) (*DB, error) { return open(dsn, access, false, nil) }
 
 // Access is what may be done to a database that is opened.
 type Access int
@@ -68,16 +68,17 @@ const (
 	Alone         // WriteExisting, while no other connection has a file of SQLite open: for that, the caller waits
 )
 
-func open(dsn string, access Access, through Through) (*DB, error) {
+func open(dsn string, access Access, bounded bool, through Through) (*DB, error) {
 	made, err := NewConnector(dsn, access)
 	if err != nil {
 		return nil, err
 	}
+	c := made.(connector)
+	c.bounded = bounded
 	if through != nil {
-		dialect, _, _ := SplitDSN(dsn)
-		return pool(through(dsn, made), dialect), nil
+		return pool(through(dsn, c), c.dialect), nil
 	}
-	return ofConnector(made.(connector)), nil
+	return ofConnector(c), nil
 }
 
 // Second returns another pool for the same database: for SQLite, for the same file, also if
@@ -107,19 +108,25 @@ func (t Through) With(ctx context.Context) context.Context {
 	return context.WithValue(ctx, throughKey{}, t)
 }
 
-// Dial is [Open] for a database that must answer.
+// Dial is [Open] for a database that must answer, to a tool. A statement that waits for a lock ends with [LockWait] within
+// seconds: it can be tried again, and the operator be told who has the lock.
 func Dial(ctx context.Context, dsn string, access Access) (*DB, error) {
 	if k, is := ctx.Value(keptKey{}).(*kept); is && access == ReadOnly {
 		if dialect, _, err := SplitDSN(dsn); err == nil && !dialect.Words().File {
 			return k.dial(ctx, dsn)
 		}
 	}
-	return dial(ctx, dsn, access)
+	return dial(ctx, dsn, access, true)
 }
 
-func dial(ctx context.Context, dsn string, access Access) (*DB, error) {
+// DialGame is [Dial] to a game: its statements wait for a lock for as long as the server or the DSN says.
+func DialGame(ctx context.Context, dsn string, access Access) (*DB, error) {
+	return dial(ctx, dsn, access, false)
+}
+
+func dial(ctx context.Context, dsn string, access Access, bounded bool) (*DB, error) {
 	through, _ := ctx.Value(throughKey{}).(Through)
-	db, err := open(dsn, access, through)
+	db, err := open(dsn, access, bounded, through)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +143,7 @@ func dial(ctx context.Context, dsn string, access Access) (*DB, error) {
 // tidy removes the empty -wal that SQLite makes before it finds that the disk has no room for -shm. While -wal is there, the
 // file cannot be read until there is room. A connection that has the file alone needs no -shm, and removes -wal when it is closed.
 func tidy(ctx context.Context, dsn string) {
-	if db, err := dial(ctx, dsn, Alone); err == nil {
+	if db, err := dial(ctx, dsn, Alone, true); err == nil {
 		ExecAll(ctx, db.pool, []string{"SELECT 1 FROM sqlite_schema"})
 		db.Close()
 	}
@@ -183,7 +190,21 @@ func NewConnector(dsn string, access Access) (driver.Connector, error) {
 type connector struct {
 	driver.Connector
 	dialect Dialect
-	*opened // so that %#v of a pool does not show it
+	bounded bool // see Words.Bounds
+	*opened      // so that %#v of a pool does not show it
+}
+
+func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	bounds := c.dialect.Words().Bounds
+	if err != nil || !c.bounded || bounds == "" {
+		return conn, err
+	}
+	if _, err := conn.(driver.ExecerContext).ExecContext(ctx, bounds, nil); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
 }
 
 func (c connector) Driver() driver.Driver { return openedDriver{c.Connector.Driver(), c} }

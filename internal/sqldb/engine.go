@@ -140,6 +140,10 @@ type Words struct {
 	Server     string // the query for the server alone
 	Kill       string // ends the statement of a connection by its number
 
+	// Bounds is the statement by which no statement of a session waits longer than ten seconds for a lock; empty if there
+	// is none.
+	Bounds string
+
 	// A lock of the whole server, by its name ?: the queries that take it, say whether a session has it, and give it
 	// back. Empty if there is none.
 	Lock, Locked, Unlock string

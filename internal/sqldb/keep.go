@@ -40,7 +40,7 @@ func (k *kept) dial(ctx context.Context, dsn string) (*DB, error) {
 	if p.db != nil {
 		return p.db, nil
 	}
-	db, err := dial(ctx, dsn, ReadOnly)
+	db, err := dial(ctx, dsn, ReadOnly, true)
 	if err != nil {
 		return nil, err
 	}

@@ -195,6 +195,7 @@ func (f *flight) fenceRights(ctx context.Context) error {
 		if err == nil {
 			_, err = db.Exec(ctx, "UPDATE "+worldregistry.Table+" SET epoch = epoch WHERE 1 = 0")
 			db.Close()
+			err = f.Worlds[i].Held(ctx, err)
 		}
 		if sqldb.IsDenied(err) {
 			f.Refuse(w.Name, "", "the account may not write the fence into its registry: give it the right to UPDATE %s: %v", worldregistry.Table, err)

@@ -156,7 +156,7 @@ func eachFence(ctx context.Context, r *job.Run, doing string, f func(i int, reg 
 		if err != nil {
 			return fmt.Errorf("database %q: %w", w.Name, err)
 		}
-		err = f(i, worldregistry.New(db))
+		err = r.Worlds[i].Held(ctx, f(i, worldregistry.New(db)))
 		db.Close()
 		if err != nil {
 			return fmt.Errorf("%s %q: %w", doing, w.Name, err)

@@ -22,9 +22,10 @@ func Servers(ctx context.Context, d world.Database) ([]worldregistry.Server, err
 	defer db.Close()
 	var tables []string
 	if err := db.Select(ctx, &tables, db.Dialect().TableNames()); err != nil || !slices.Contains(tables, worldregistry.Table) {
-		return nil, err
+		return nil, d.Held(ctx, err)
 	}
-	return worldregistry.New(db).Servers(ctx)
+	all, err := worldregistry.New(db).Servers(ctx)
+	return all, d.Held(ctx, err)
 }
 
 // InUse returns why servers of the registry of a database block a merge: they run ([plan.PlaceRunning]), or another

@@ -25,7 +25,7 @@ import (
 // it is never silently opened anew. That includes a context that ends during
 // a call on MariaDB or MySQL.
 type Source struct {
-	name    string
+	of      Database
 	db      *sqldb.DB
 	pool    *sql.DB
 	conn    *sql.Conn
@@ -95,22 +95,23 @@ func OpenWith(ctx context.Context, name, dsn string, options Options) (*Source, 
 	case sqldb.MySQL:
 		d = newMySQL()
 	}
-	s, err := newSource(ctx, name, db.Pool().DB, d, options)
+	of := Database{name, dsn}
+	s, err := newSource(ctx, of, db.Pool().DB, d, options)
 	if err != nil {
 		db.Close()
-		return nil, fmt.Errorf("sqlsource: open %q: %w", db, err)
+		return nil, fmt.Errorf("sqlsource: open %q: %w", db, of.Held(ctx, err))
 	}
 	s.db = db
 	return s, nil
 }
 
 // newSource opens the snapshot on a connection of pool.
-func newSource(ctx context.Context, name string, pool *sql.DB, d dialect, options Options) (*Source, error) {
+func newSource(ctx context.Context, of Database, pool *sql.DB, d dialect, options Options) (*Source, error) {
 	conn, err := pool.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{name: name, pool: pool, conn: conn, dialect: d, options: options}
+	s := &Source{of: of, pool: pool, conn: conn, dialect: d, options: options}
 	if s.backend, err = d.BackendOf(ctx, conn); err == nil {
 		err = d.begin(ctx, conn, !options.NoSnapshot)
 	}
@@ -177,7 +178,7 @@ func (s *Source) locate(ctx context.Context) (*sqldb.Located, error) {
 }
 
 // Name implements [catalog.Source].
-func (s *Source) Name() string { return s.name }
+func (s *Source) Name() string { return s.of.Name }
 
 // Catalog implements [catalog.Source].
 func (s *Source) Catalog(ctx context.Context) (*catalog.Catalog, error) {
@@ -198,7 +199,7 @@ func (s *Source) schema(ctx context.Context) (*schema, error) {
 		}
 		if err != nil {
 			s.abandon(ctx)
-			return nil, fmt.Errorf("sqlsource: catalogue: %w", err)
+			return nil, fmt.Errorf("sqlsource: catalogue: %w", s.of.held(ctx, err, s.backend))
 		}
 		s.found = found
 	}
@@ -230,7 +231,7 @@ func (s *Source) ask(ctx context.Context, about string, f func(*schema) error) e
 	}
 	if err != nil {
 		s.abandon(ctx)
-		return fmt.Errorf("sqlsource: %s: %w", about, err)
+		return fmt.Errorf("sqlsource: %s: %w", about, s.of.held(ctx, err, s.backend))
 	}
 	return nil
 }
@@ -258,7 +259,7 @@ func (s *Source) scanError(ctx context.Context, scan catalog.Scan, err error) er
 	if sqldb.Says(err, sqldb.Incomparable) {
 		return &catalog.UnsupportedError{Table: scan.Table, Column: orderNames(scan), Reason: err.Error()}
 	}
-	return fmt.Errorf("sqlsource: scan: %w", err)
+	return fmt.Errorf("sqlsource: scan: %w", s.of.held(ctx, err, s.backend))
 }
 
 func orderNames(scan catalog.Scan) string {

@@ -65,6 +65,11 @@ var words = sqldb.Words{
 	Server:  "SELECT " + thisServer,
 	Kill:    "KILL %d",
 
+	// By default, whoever reads or alters a table that another one has locked, or alters one that another one reads, such
+	// as a backup, waits a day or a year, without a word.
+	Bounds: "SET SESSION lock_wait_timeout = CAST(LEAST(@@SESSION.lock_wait_timeout, 10) AS UNSIGNED), " +
+		"innodb_lock_wait_timeout = CAST(LEAST(@@SESSION.innodb_lock_wait_timeout, 10) AS UNSIGNED)",
+
 	// Galera keeps such locks on one node, and Percona XtraDB Cluster may refuse them.
 	Lock:   "SELECT GET_LOCK(?, 0)",
 	Locked: "SELECT IS_USED_LOCK(?) IS NOT NULL",

@@ -361,9 +361,7 @@ func settings(p sqldb.Purpose) string {
 	// column of that type asks for.
 	const asTheyAre = unlimited + "max_sort_length = 4096, sql_notes = 0, " +
 		"sql_mode = 'STRICT_ALL_TABLES,ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION'"
-	// By default, a statement that changes a table waits a day or a year, without a word, for whoever reads it,
-	// such as a backup. It is tried again, which the operator is told.
-	const writing = asTheyAre + ", unique_checks = 1, lock_wait_timeout = 10, foreign_key_checks = "
+	const writing = asTheyAre + ", unique_checks = 1, foreign_key_checks = "
 	switch p {
 	case sqldb.ReadSorted:
 		return unlimited + "sql_mode = '', max_sort_length = 65536"
