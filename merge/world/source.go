@@ -199,7 +199,7 @@ func (s *Source) schema(ctx context.Context) (*schema, error) {
 		}
 		if err != nil {
 			s.abandon(ctx)
-			return nil, fmt.Errorf("sqlsource: catalogue: %w", s.of.held(ctx, err, s.backend))
+			return nil, fmt.Errorf("sqlsource: catalogue: %w", s.of.Held(ctx, err))
 		}
 		s.found = found
 	}
@@ -231,7 +231,7 @@ func (s *Source) ask(ctx context.Context, about string, f func(*schema) error) e
 	}
 	if err != nil {
 		s.abandon(ctx)
-		return fmt.Errorf("sqlsource: %s: %w", about, s.of.held(ctx, err, s.backend))
+		return fmt.Errorf("sqlsource: %s: %w", about, s.of.Held(ctx, err))
 	}
 	return nil
 }
@@ -259,7 +259,7 @@ func (s *Source) scanError(ctx context.Context, scan catalog.Scan, err error) er
 	if sqldb.Says(err, sqldb.Incomparable) {
 		return &catalog.UnsupportedError{Table: scan.Table, Column: orderNames(scan), Reason: err.Error()}
 	}
-	return fmt.Errorf("sqlsource: scan: %w", s.of.held(ctx, err, s.backend))
+	return fmt.Errorf("sqlsource: scan: %w", s.of.Held(ctx, err))
 }
 
 func orderNames(scan catalog.Scan) string {
