@@ -80,7 +80,7 @@ func TestLockedTableIsTold(t *testing.T) {
 		locked(false, false, "players", "plan")
 		locked(false, false, "players", "apply")
 		locked(false, false, worldregistry.Table, "plan")
-		locked(false, false, worldregistry.Table, "status")
+		locked(false, false, worldregistry.Table, "status", "apply")
 		locked(true, false, worldregistry.Table, "status", "verify", "open", "undo")
 		locked(true, true, record.RecordTable, "status", "verify", "open", "undo")
 		all.Wait()
