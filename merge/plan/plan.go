@@ -177,7 +177,7 @@ func (w *World) Another(now []catalog.Server) string {
 	for _, s := range w.Servers {
 		same := func(n catalog.Server) bool { return n.Server == s.Server && n.World == s.World && n.Own == s.Own }
 		if !slices.ContainsFunc(now, same) {
-			return fmt.Sprintf("it is not the planned world: its registry does not list server %s of world %s: check which database its DSN leads to", s.Server, s.World)
+			return fmt.Sprintf("it is not the planned world: its registry does not list server %s of world %s: check which database its DSN leads to, or restore its registry if that is gone", s.Server, s.World)
 		}
 	}
 	return ""
