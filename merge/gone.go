@@ -33,11 +33,11 @@ func Gone(ctx context.Context, doing string, p *Plan, into Database, worlds []Da
 	if there, unread := world.Exists(ctx, into); unread == nil && !there && sqldb.Says(err, sqldb.NoDatabase) {
 		return fmt.Errorf("merge: database %q was dropped while %s ran: run it again: %w", into.Name, doing, err)
 	}
-	return dropped(ctx, doing, worlds, err)
+	return dropped(doing, err)
 }
 
-// dropped says what it means that a database or a table, of which a command knew, is not there.
-func dropped(ctx context.Context, doing string, worlds []Database, err error) error {
+// goneFromPlan is Gone for the command that makes the plan.
+func goneFromPlan(ctx context.Context, worlds []Database, err error) error {
 	if sqldb.Says(err, sqldb.NoDatabase) || errors.Is(err, sqldb.ErrChanged) {
 		for _, d := range worlds {
 			if there, unread := world.Exists(ctx, d); unread == nil && !there {
@@ -45,6 +45,11 @@ func dropped(ctx context.Context, doing string, worlds []Database, err error) er
 			}
 		}
 	}
+	return dropped("plan", err)
+}
+
+// dropped says what it means that a table, of which a command knew, is not there.
+func dropped(doing string, err error) error {
 	if sqldb.Says(err, sqldb.NoTable) {
 		err = fmt.Errorf("merge: a table was dropped or renamed while %s ran: run it again, which says what is missing: %w", doing, err)
 	}

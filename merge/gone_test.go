@@ -85,7 +85,7 @@ func TestGone(t *testing.T) {
 	})
 }
 
-// dropDatabase drops a world, and returns what is said of that.
+// dropDatabase drops a world, and returns the words by which a command must report it.
 func dropDatabase(t testing.TB, d world.Database) string {
 	if path, is := strings.CutPrefix(d.DSN, "sqlite:"); is {
 		if err := os.Remove(path); err != nil {
@@ -97,7 +97,7 @@ func dropDatabase(t testing.TB, d world.Database) string {
 	return "there is no such database any more"
 }
 
-// renameTables renames the tables of the game of a world. What is said of that depends on when it is noticed.
+// renameTables renames the tables of the game in a world. It returns no words: they depend on when the command notices it.
 func renameTables(t testing.TB, d world.Database) string {
 	for _, table := range []string{"players", "items", "guilds", "guild_members"} {
 		worldtest.Exec(t, d, "ALTER TABLE "+table+" RENAME TO gone_"+table)

@@ -193,7 +193,7 @@ func MapFromPlan(file string, space string) (*rules.MapFrom, error) {
 // NewPlan is [planner.NewPlan].
 func NewPlan(ctx context.Context, into Database, worlds []Database, opts PlanOptions) (*Plan, error) {
 	plan, err := planner.NewPlan(ctx, into, worlds, opts)
-	return plan, dropped(ctx, "plan", worlds, err)
+	return plan, goneFromPlan(ctx, worlds, err)
 }
 
 // Open is [build.Open].

@@ -66,7 +66,7 @@ func (k *Rekeyed) movesIn(space *rules.KeySpace, db *rules.Database) bool {
 // matchesBy reports whether the rows of a table that have values of some columns more than once are those that were matched by
 // these: then each value has one key.
 func (k *Rekeyed) matchesBy(table string, key, columns []string, found stream.Repeats) bool {
-	if k == nil || k.Read == nil {
+	if k == nil {
 		return false
 	}
 	for s, m := range k.Read.Matched {

@@ -78,7 +78,7 @@ func blocker(ctx context.Context, db *sqldb.DB, waiter int64) string {
 	return unseen
 }
 
-// unseen is all there is to say where the server shows nobody.
+// unseen is what a message says if the server does not show who has the lock.
 const unseen = "locked by a transaction that this account has no right to see, or that the server does not show: " +
 	"find it with an account that has the PROCESS privilege, by " +
 	"SELECT trx_mysql_thread_id, trx_started, trx_rows_locked FROM information_schema.INNODB_TRX ORDER BY trx_started; " +
