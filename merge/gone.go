@@ -48,10 +48,10 @@ func goneFromPlan(ctx context.Context, worlds []Database, err error) error {
 	return dropped("plan", err)
 }
 
-// dropped says what it means that a table, of which a command knew, is not there.
+// dropped says what it means that a table or a database, of which a command knew, is not there.
 func dropped(doing string, err error) error {
-	if sqldb.Says(err, sqldb.NoTable) {
-		err = fmt.Errorf("merge: a table was dropped or renamed while %s ran: run it again, which says what is missing: %w", doing, err)
+	if sqldb.Says(err, sqldb.NoTable) || sqldb.Says(err, sqldb.NoDatabase) {
+		err = fmt.Errorf("merge: a table or a database was dropped or renamed while %s ran: run it again, which says what is missing: %w", doing, err)
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package merge_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -8,11 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/merge"
 	"mergesafe/merge/build"
+	"mergesafe/merge/catalog"
 	"mergesafe/merge/job"
 	"mergesafe/merge/prove"
+	"mergesafe/merge/rules"
 	"mergesafe/merge/world"
 	"mergesafe/merge/worldtest"
 )
@@ -42,8 +46,11 @@ func TestGone(t *testing.T) {
 				return err
 			}},
 		} {
-			for n := 0; ; n += servertest.Scale(3, 1) { // before the command, and at points within it
-				point, at := max(0, n-3)*servertest.Scale(50, 17), 0
+			for n := 0; ; n++ { // before the command, and at points within it
+				if n == servertest.Scale(3, 6) {
+					n = 6
+				}
+				point, at := max(0, n-5)*servertest.Scale(90, 17), 0
 				if point > 0 && e.Name == "sqlite" {
 					break
 				}
@@ -52,7 +59,7 @@ func TestGone(t *testing.T) {
 				if c.made {
 					worldtest.MustApply(t, p, into, all)
 				}
-				d, goes := all[n%2], []func(testing.TB, world.Database) string{dropDatabase, renameTables}[n/2%2]
+				d, goes := all[n%2], []func(testing.TB, world.Database) string{dropDatabase, renameTables, renameRegistry}[n%3]
 				said, gone := "", point == 0
 				if gone {
 					said = goes(t, d)
@@ -66,7 +73,7 @@ func TestGone(t *testing.T) {
 				if !gone {
 					break
 				}
-				if e.Name != "sqlite" && n/2%2 == 0 { // the test drops it when it ends
+				if e.Name != "sqlite" && n%3 == 0 { // the test drops it when it ends
 					server, name, err := world.Server(d)
 					if err != nil {
 						t.Fatal(err)
@@ -74,10 +81,10 @@ func TestGone(t *testing.T) {
 					defer worldtest.Exec(t, server, "CREATE DATABASE "+name)
 				}
 				told := merge.Gone(t.Context(), c.name, p, into, all, err)
-				if err == nil && (point > 0 || c.name == "status" && n > 1) { // it had all that it needed
+				if err == nil && (point > 0 || c.name == "status" && n%3 == 1) { // it had all that it needed
 					continue
 				}
-				if _, refused := errors.AsType[*merge.RefusedError](told); !refused || !strings.Contains(told.Error(), fmt.Sprintf("database %q: %s", d.Name, said)) {
+				if _, refused := errors.AsType[*merge.RefusedError](told); !refused || !strings.Contains(told.Error(), fmt.Sprintf("database %q: %s", d.Name, said)) || !strings.Contains(told.Error(), "restore ") {
 					t.Errorf("%s of %s at point %d: %v", c.name, d.Name, point, told)
 				}
 			}
@@ -105,6 +112,12 @@ func renameTables(t testing.TB, d world.Database) string {
 	return ""
 }
 
+// renameRegistry renames the registry of a world, with words as those of renameTables.
+func renameRegistry(t testing.TB, d world.Database) string {
+	worldtest.Exec(t, d, "ALTER TABLE gameid_servers RENAME TO gone_servers")
+	return ""
+}
+
 // A plan of a world that is gone says so, without the words of the server.
 func TestPlanOfALostWorld(t *testing.T) {
 	servertest.OnMySQLToo(t, func(t *testing.T) {
@@ -118,6 +131,42 @@ func TestPlanOfALostWorld(t *testing.T) {
 		defer worldtest.Exec(t, server, "CREATE DATABASE "+name) // the test drops it when it ends
 		if _, err := merge.NewPlan(t.Context(), e.Fresh(t, "new"), all, merge.PlanOptions{}); err == nil ||
 			err.Error() != `merge: database "s2": there is no such database: restore it, or correct its DSN` {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// vanishing is a world of which a table is dropped when the catalogue was read.
+type vanishing struct {
+	*world.Source
+	drop func()
+}
+
+func (v vanishing) Catalog(ctx context.Context) (*catalog.Catalog, error) {
+	defer v.drop()
+	return v.Source.Catalog(ctx)
+}
+
+// A check of a world of which a table is gone says what happened before the words of the server.
+func TestCheckOfALostTable(t *testing.T) {
+	servertest.OnMySQLToo(t, func(t *testing.T) {
+		e := worldtest.Engines()[1]
+		var all []catalog.Source
+		for i, name := range []string{"s1", "s2"} {
+			d := worldtest.GameWorld(t, e, name, gameid.ServerID(i+1), 5, name)
+			s, err := world.Open(t.Context(), d.Name, d.DSN)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			all = append(all, vanishing{s, func() {}})
+			if i == 1 {
+				all[i] = vanishing{s, func() { worldtest.Exec(t, d, "DROP TABLE items") }}
+			}
+		}
+		_, err := merge.Check(t.Context(), all, rules.Options{})
+		if lost, is := errors.AsType[*catalog.ReadError](err); !is || lost.World != "s2" || lost.Table != "items" ||
+			!strings.HasPrefix(err.Error(), "merge: a table or a database was dropped or renamed while the check ran: run it again, which says what is missing") {
 			t.Errorf("%v", err)
 		}
 	})

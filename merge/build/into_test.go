@@ -628,13 +628,13 @@ func TestIntoUndoWithoutRegistry(t *testing.T) {
 	worldtest.Exec(t, into, "DELETE FROM items WHERE id = 70000")
 	worldtest.Opened(t, p, into, all)
 	worldtest.Exec(t, all[1], "ALTER TABLE items RENAME TO things")
-	refusedFor(true, "still has its rows")
+	refusedFor(true, "which has a copy, is not dropped")
 	worldtest.Exec(t, all[1], "ALTER TABLE things RENAME TO items")
 	if file, ok := strings.CutPrefix(all[1].DSN, "sqlite:"); ok {
 		if err := os.Rename(file, file+".away"); err != nil {
 			t.Fatal(err)
 		}
-		refusedFor(true, "still has its rows")
+		refusedFor(true, "which has a copy, is not dropped")
 		if _, err := os.Stat(file); err == nil {
 			t.Error("the undo made the file of a world")
 		}

@@ -69,6 +69,14 @@ func (f *flight) look(ctx context.Context, i int, d world.Database) error {
 	defer s.Close()
 	f.World, f.Source = i, s
 	s.Withhold(f.Plan.WithheldRows(i))
+	gone, err := record.Missing(ctx, f.Plan, i, s.On)
+	if err != nil {
+		return err
+	}
+	if gone != "" {
+		f.Refuse(d.Name, "", "%s: restore it, or correct its DSN", gone)
+		return nil
+	}
 	if !f.madeAsPlanned() {
 		return nil
 	}

@@ -493,6 +493,40 @@ func TestUndoThawsBesideFences(t *testing.T) {
 	})
 }
 
+// An undo of a file that goes on late, beside a later merge, says so, whatever it was reading, and leaves that merge as it is.
+func TestUndoOfAFileReadsLate(t *testing.T) {
+	e := worldtest.Engines()[0]
+	for point, wrote := 1, false; !wrote; point += servertest.Scale(4, 1) {
+		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
+		p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
+		turned := []world.Database{all[1], all[0]}
+		var later *plan.Plan
+		at := 0
+		_, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: patient}, job.Hooks{Clock: worldtest.FixedClock, Fail: func(what string) error {
+			at++
+			if wrote = wrote || what == "before begin"; wrote || at != point {
+				return nil
+			}
+			endUndo(t, p, into, all)
+			if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil {
+				t.Error(err)
+			}
+			later = worldtest.MustPlan(t, into, turned, planner.PlanOptions{})
+			worldtest.MustApply(t, later, into, turned)
+			return nil
+		}})
+		if wrote {
+			break
+		}
+		if !errors.Is(err, record.ErrBusy) && !errors.Is(err, record.ErrNoMerge) {
+			t.Errorf("point %d: %v", point, err)
+		}
+		if now, err := build.LookUp(t.Context(), later, into, turned); err != nil || now.State != record.StateMade {
+			t.Errorf("point %d: the later merge: %+v, %v", point, now, err)
+		}
+	}
+}
+
 // What hangs on the database beside its rows is proved too: the servers that came, the gate, and the view of the keys.
 func TestOursAreProved(t *testing.T) {
 	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {

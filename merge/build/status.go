@@ -116,6 +116,9 @@ func status(ctx context.Context, r *job.Run) (*Status, error) {
 		if err != nil {
 			return nil, fmt.Errorf("database %q: %w", w.Name, err)
 		}
+		if len(now) == 0 {
+			return nil, fmt.Errorf("database %q: it has no registry (table %q) any more", w.Name, worldregistry.Table)
+		}
 		for _, server := range w.Servers {
 			if at := slices.IndexFunc(now, func(n worldregistry.Server) bool { return n.ID == server.Server }); server.Own && at >= 0 {
 				s.Fences = append(s.Fences, FenceStatus{World: w.Name, Server: server.Server.String(), Fenced: now[at].Fenced(r.Plan.ID)})

@@ -277,7 +277,7 @@ func worldsThere(ctx context.Context, u *undo) error {
 		if err != nil || gone == "" {
 			return "", err
 		}
-		return fmt.Sprintf("%s, so only %s still has its rows and is not dropped: restore it, then run undo again", gone, u.New.Name), nil
+		return fmt.Sprintf("%s, so %s, which has a copy, is not dropped: restore what is gone, then run undo again", gone, u.New.Name), nil
 	})
 	if err != nil {
 		return err

@@ -24,15 +24,9 @@ func (r *Run) Unaltered(ctx context.Context, doing string, look func(world int, 
 			if err != nil {
 				return err
 			}
-			var now []catalog.Server
-			if s.Known.HasRegistry {
-				now, err = s.Servers(ctx)
-			}
-			another := r.Plan.Worlds[i].Another(now)
-			if err == nil && another != "" {
-				refused.Refusals = append(refused.Refusals, plan.Refusal{Source: c.Name, Reason: another})
-			} else if what := r.Plan.Altered(i, s, true); err == nil && what != "" {
-				refused.Refusals = append(refused.Refusals, plan.Refusal{Source: c.Name, Reason: what + ": alter them back"})
+			why, err := r.another(ctx, i, s)
+			if err == nil && why != "" {
+				refused.Refusals = append(refused.Refusals, plan.Refusal{Source: c.Name, Reason: why})
 			}
 			if err == nil && len(refused.Refusals) == 0 && look != nil {
 				err = look(i, s)
@@ -47,6 +41,30 @@ func (r *Run) Unaltered(ctx context.Context, doing string, look func(world int, 
 		}
 		return nil
 	})
+}
+
+// another says why an open world is not the one that was planned; "" if it is.
+func (r *Run) another(ctx context.Context, i int, s *world.World) (why string, err error) {
+	gone, err := record.Missing(ctx, r.Plan, i, s.On)
+	if err != nil {
+		return "", err
+	}
+	if gone != "" {
+		return gone + ": restore it, or correct its DSN", nil
+	}
+	var now []catalog.Server
+	if s.Known.HasRegistry {
+		if now, err = s.Servers(ctx); err != nil {
+			return "", err
+		}
+	}
+	if another := r.Plan.Worlds[i].Another(now); another != "" {
+		return another, nil
+	}
+	if what := r.Plan.Altered(i, s, true); what != "" {
+		return what + ": alter them back", nil
+	}
+	return "", nil
 }
 
 // LookAt opens the new database as package merge sees it, for the time of f.

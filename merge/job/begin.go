@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"mergesafe/internal/sqldb"
 	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/plan"
 	"mergesafe/merge/record"
@@ -18,7 +19,12 @@ func (r *Run) State(ctx context.Context) (record.State, error) {
 		r.Manifest.Label = record.Label{}
 		return "", err
 	}
-	return r.Manifest.Load(ctx)
+	is, err := r.Manifest.Load(ctx)
+	if errors.Is(err, sqldb.ErrChanged) { // the file is another by now
+		r.New.Drop()
+		is, err = r.Manifest.Load(ctx)
+	}
+	return is, err
 }
 
 // Begin returns the state of the merge: the later of its record's and what the fences say, since a database can be

@@ -174,10 +174,13 @@ type World struct {
 // Another says in which way a database is another world than the planned one, by the identities of its servers; "" if
 // it is not. A world without a registry is known by its schema: see [Plan.Altered].
 func (w *World) Another(now []catalog.Server) string {
+	if len(now) == 0 && len(w.Servers) > 0 {
+		return "its registry lists no server any more: restore it, or correct its DSN"
+	}
 	for _, s := range w.Servers {
 		same := func(n catalog.Server) bool { return n.Server == s.Server && n.World == s.World && n.Own == s.Own }
 		if !slices.ContainsFunc(now, same) {
-			return fmt.Sprintf("it is not the planned world: its registry does not list server %s of world %s: check which database its DSN leads to, or restore its registry if that is gone", s.Server, s.World)
+			return fmt.Sprintf("it is not the planned world: its registry does not list server %s of world %s: check which database its DSN leads to", s.Server, s.World)
 		}
 	}
 	return ""

@@ -6,23 +6,35 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/plan"
 	"mergesafe/merge/world"
 )
 
-// Gone says what is gone of what the plan read in a world: its database, or a table with rows; "" if nothing is.
+// Gone says what is gone of what the plan read in a world: its database, or what [Missing] says; "" if nothing is.
 func Gone(ctx context.Context, p *plan.Plan, i int, d world.Database) (what string, err error) {
 	if there, err := world.Exists(ctx, d); err != nil || !there {
 		return "there is no such database any more", err
 	}
 	on := &world.Connection{Database: d}
 	defer on.Close()
+	return Missing(ctx, p, i, on)
+}
+
+// Missing says what a world lacks of what the plan read there: its registry, or a table with rows; "" if it lacks none.
+func Missing(ctx context.Context, p *plan.Plan, i int, on *world.Connection) (what string, err error) {
 	found, err := world.Contains(ctx, on)
 	if err != nil {
 		return "", err
 	}
+	has := func(table string) bool {
+		return slices.ContainsFunc(found, func(name string) bool { return strings.EqualFold(name, table) })
+	}
+	if len(p.Worlds[i].Servers) > 0 && !has(worldregistry.Table) {
+		return fmt.Sprintf("it has no registry (table %q) any more", worldregistry.Table), nil
+	}
 	for _, t := range p.Tables {
-		if t.Worlds[i].Rows > 0 && !slices.ContainsFunc(found, func(name string) bool { return strings.EqualFold(name, t.Name) }) {
+		if t.Worlds[i].Rows > 0 && !has(t.Name) {
 			return fmt.Sprintf("it has no table %q any more", t.Name), nil
 		}
 	}

@@ -48,6 +48,37 @@ func testCancelledStatementEnds(t *testing.T) {
 	servertest.AwaitRunning(t, dsn, slow, false)
 }
 
+// A table that is locked while the catalogue is read is an error that names who has the lock: MariaDB would leave it out of a list.
+func TestLockedTableIsNotLeftOut(t *testing.T) {
+	servertest.OnlyMariaDB(t, "leaving a locked table out of its lists")
+	d := worldtest.Engines()[1].Fresh(t, "s1")
+	maker, ctx := worldtest.Pool(t, d), t.Context()
+	conn, err := maker.Conn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var id int
+	if err := conn.QueryRowContext(ctx, "SELECT CONNECTION_ID()").Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	made := make(chan error)
+	go func() {
+		_, err := conn.ExecContext(ctx, "CREATE TABLE locked (id INT PRIMARY KEY) SELECT 1 AS id, SLEEP(600) AS n")
+		made <- err
+	}()
+	servertest.AwaitRunning(t, strings.TrimPrefix(d.DSN, "mysql:"), "CREATE TABLE locked", true)
+	impatient := world.Database{Name: d.Name, DSN: d.DSN + "?lock_wait_timeout=1"}
+	s, err := world.OpenWorld(ctx, impatient)
+	if err == nil {
+		s.Close()
+	}
+	if want := fmt.Sprintf("Error 1205.*: locked by .*connection %d of ", id); !regexp.MustCompile(want).MatchString(fmt.Sprint(err)) {
+		t.Errorf("%v, want %s", err, want)
+	}
+	worldtest.Exec(t, d, fmt.Sprintf("KILL %d", id))
+	<-made
+}
+
 // Who waits in vain for a table, or a row, is told which connection has a transaction there, and how to end it; an account that
 // may not see transactions, which connections it has there, and how another one finds the transaction. No connection of the
 // process that waits is named.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/internal/sqldb/mysql"
 	"mergesafe/merge/catalog"
 )
 
@@ -99,7 +100,7 @@ func mysqlReadTables(ctx context.Context, conn *sql.Conn, b *builder) error {
 		next                             uint64
 		about                            int64
 	)
-	return each(ctx, conn, mysqlTables, func() {
+	return listed(ctx, conn, mysqlTables, func() {
 		switch {
 		case kind == "VIEW":
 			b.view(name)
@@ -158,7 +159,7 @@ func mysqlReadColumns(ctx context.Context, conn *sql.Conn, b *builder) error {
 			return err
 		}
 	}
-	err := each(ctx, conn, mysqlColumns, func() {
+	err := listed(ctx, conn, mysqlColumns, func() {
 		c.dataType = strings.ToLower(c.dataType)
 		mysqlKind(&c, c.dataType, c.length)
 		c.Default = nil
@@ -302,7 +303,7 @@ func mysqlReadIndexes(ctx context.Context, conn *sql.Conn, b *builder) error {
 	if tells {
 		told = "COALESCE(EXPRESSION, '')"
 	}
-	return each(ctx, conn, strings.ReplaceAll(mysqlIndexes, "{expression}", told), func() {
+	return listed(ctx, conn, strings.ReplaceAll(mysqlIndexes, "{expression}", told), func() {
 		unclear := ""
 		switch {
 		case expression != "":
@@ -329,7 +330,7 @@ func mysqlReadHidden(ctx context.Context, conn *sql.Conn, b *builder) error {
 func mysqlReadReferences(ctx context.Context, conn *sql.Conn, b *builder) error {
 	var table, name, column, toSchema, toTable, toColumn string
 	var here bool
-	return each(ctx, conn, mysqlReferences, func() {
+	return listed(ctx, conn, mysqlReferences, func() {
 		if !here {
 			toTable = toSchema + "." + toTable
 		}
@@ -351,4 +352,14 @@ func each(ctx context.Context, conn *sql.Conn, query string, take func(), dest .
 		take()
 	}
 	return rows.Err()
+}
+
+// listed is each for what MariaDB lists by opening tables: one that another connection keeps locked is left out, or shown
+// in part, with a warning. That is an error here.
+func listed(ctx context.Context, conn *sql.Conn, query string, take func(), dest ...any) error {
+	err := each(ctx, conn, query, take, dest...)
+	if err == nil {
+		err = mysql.LeftOut(ctx, conn)
+	}
+	return err
 }

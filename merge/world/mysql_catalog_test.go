@@ -66,6 +66,7 @@ func TestTableWithoutColumns(t *testing.T) {
 	}
 	defer db.Close()
 	mock.ExpectQuery("information_schema.COLUMNS").WillReturnRows(sqlmock.NewRows([]string{"t"}))
+	mock.ExpectQuery("SHOW WARNINGS").WillReturnRows(sqlmock.NewRows([]string{"Level", "Code", "Message"}))
 	conn, err := db.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -26,7 +26,7 @@ func mysqlReadPartitions(ctx context.Context, conn *sql.Conn, b *builder) error 
 	var table, subMethod, subExpression, bound string
 	var p partitioning
 	all := make(map[string]*partitioning)
-	err := each(ctx, conn, mysqlPartitions, func() {
+	err := listed(ctx, conn, mysqlPartitions, func() {
 		t := b.tables[table]
 		if t == nil {
 			return

@@ -8,6 +8,7 @@ import (
 
 	"mergesafe/merge"
 	"mergesafe/merge/estimate"
+	"mergesafe/merge/report"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -23,6 +24,9 @@ func (s surroundings) verify(ctx context.Context, cmd *cliv3.Command) error {
 	o := j.outcome("verify")
 	if _, refused := errors.AsType[*merge.RefusedError](err); refused {
 		return j.failed(ctx, err, o)
+	}
+	if errors.Is(err, merge.ErrBusy) {
+		return cli.WithHint(report.Plainly(err), "There is no verdict. To see the state of the merge: "+j.command("status"))
 	}
 	if err != nil {
 		return unread(ctx, err, "no verdict")

@@ -2,8 +2,11 @@ package mysql
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"strings"
+
+	"github.com/go-sql-driver/mysql"
 
 	"mergesafe/internal/sqldb"
 )
@@ -55,7 +58,7 @@ func (engine) RowLock(ctx context.Context, db *sqldb.DB, query string, args ...a
 	return db.WaitForLock(ctx, begin, func(waiter int64) string { return blocker(ctx, db, waiter) }, query, args...)
 }
 
-// blocker describes the connection that another one waits for.
+// blocker describes the connection that another one waits for. It may be one of this process: a transaction that a game forgot.
 func blocker(ctx context.Context, db *sqldb.DB, waiter int64) string {
 	for _, query := range blockers {
 		var found []blocking
@@ -148,4 +151,25 @@ func Holders(ctx context.Context, db *sqldb.DB) string {
 		}
 	}
 	return unseen
+}
+
+// LeftOut is the error of a lock that the last statement of a connection waited for in vain, and only warned of: what that
+// statement lists of the catalogue is not complete.
+func LeftOut(ctx context.Context, conn *sql.Conn) error {
+	rows, err := conn.QueryContext(ctx, "SHOW WARNINGS")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var level string
+		var warning mysql.MySQLError
+		if err := rows.Scan(&level, &warning.Number, &warning.Message); err != nil {
+			return err
+		}
+		if answered(&warning, conditions[sqldb.LockWait]...) {
+			return &warning
+		}
+	}
+	return rows.Err()
 }
