@@ -1,6 +1,7 @@
 package change
 
 import (
+	"bytes"
 	"context"
 	"hash/maphash"
 	"maps"
@@ -29,6 +30,20 @@ type rowsOfKey struct {
 
 // rowsTogether is the most rows that are in memory, more or less.
 const rowsTogether = 250_000
+
+// apart is a row in memory of its own: the rows of a page share theirs, so that one which is kept would keep them all.
+func apart(row []any) []any {
+	row = slices.Clone(row)
+	for i, v := range row {
+		switch v := v.(type) {
+		case string:
+			row[i] = strings.Clone(v)
+		case []byte:
+			row[i] = bytes.Clone(v)
+		}
+	}
+	return row
+}
 
 // proveCombine makes the proof of all tables that are combined.
 func proveCombine(ctx context.Context, p *Proving) error {
@@ -79,7 +94,7 @@ func proveCombinedTable(ctx context.Context, r *job.Run, t *plan.Table, proof *e
 						k = new(rowsOfKey)
 						keys[string(key)] = k
 					}
-					take(k, row)
+					take(k, apart(row))
 				}
 				return r.Between(ctx)
 			})

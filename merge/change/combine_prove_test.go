@@ -4,7 +4,9 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"reflect"
 	"testing"
+	"unsafe"
 )
 
 // The proof shares no formula with the carrying out: combine_prove.go uses nothing that combine_fold.go declares.
@@ -39,4 +41,17 @@ func TestProofIsApart(t *testing.T) {
 		}
 		return true
 	})
+}
+
+// A row that is kept keeps no other row of its page in memory.
+func TestKeptRowIsApart(t *testing.T) {
+	page := "the text of a page"
+	row := []any{page[4:8], []byte(page)[4:8], int64(7)}
+	kept := apart(row)
+	if unsafe.StringData(kept[0].(string)) == unsafe.StringData(row[0].(string)) || &kept[1].([]byte)[0] == &row[1].([]byte)[0] || &kept[0] == &row[0] {
+		t.Error("it shares memory")
+	}
+	if !reflect.DeepEqual(kept, row) {
+		t.Errorf("%v, want %v", kept, row)
+	}
 }
