@@ -50,6 +50,9 @@ func goneFromPlan(ctx context.Context, worlds []Database, err error) error {
 
 // dropped says what it means that a table or a database, of which a command knew, is not there.
 func dropped(doing string, err error) error {
+	if sqldb.Says(err, sqldb.Redefined) {
+		return fmt.Errorf("merge: a table was altered, or dropped and made again, while %s ran: run it again: %w", doing, err)
+	}
 	if sqldb.Says(err, sqldb.NoTable) || sqldb.Says(err, sqldb.NoDatabase) {
 		err = fmt.Errorf("merge: a table or a database was dropped or renamed while %s ran: run it again, which says what is missing: %w", doing, err)
 	}

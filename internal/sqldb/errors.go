@@ -156,6 +156,7 @@ const (
 	LacksARight       // the account has no right, also if it could not be done for another reason
 	NoTable           // there is no such table
 	NoDatabase        // there is no such database, or the session's own was dropped
+	Redefined         // a table was altered, or dropped and made again, since the snapshot began
 	LockWait          // it gave up waiting for the lock of a row
 	RolledBack        // the transaction has ended: a further statement would be one of its own
 	UnknownVariable   // there is no such setting

@@ -118,10 +118,14 @@ func apply(ctx context.Context, r *job.Run, state record.State) error {
 			return r.During(ctx, record.StateCopying, func() error { return fence(ctx, r) })
 		}},
 		{"reading the tables of " + first.Name, func(ctx context.Context) (err error) {
-			if made, err = world.Read(ctx, first); err == nil {
-				made.Into(r.Plan.New.Engine)
+			if made, err = world.Read(ctx, first); err != nil {
+				return err
 			}
-			return err
+			if altered := made.Altered(r.Plan.New.Made); len(altered) > 0 { // since the look before the first write
+				return &record.RefusedError{Doing: "apply", Midway: true, Refusals: []plan.Refusal{{Source: first.Name, Reason: altered[0] + " was altered since the plan was made: alter it back"}}}
+			}
+			made.Into(r.Plan.New.Engine)
+			return nil
 		}},
 		{"copying the records of " + first.Name, func(ctx context.Context) error { return bringRecords(ctx, r) }},
 		{"making the tables", func(ctx context.Context) error { return made.MakeTables(ctx, r.New) }},

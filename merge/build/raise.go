@@ -22,6 +22,14 @@ func raise(ctx context.Context, u *undo) error {
 		return err // if another undo has raised them, tables of the new database may be gone
 	}
 	u.writing(true)
+	if err := u.During(ctx, u.Manifest.Left, func() error { return raiseAll(ctx, u) }); err != nil {
+		return err
+	}
+	return u.Manifest.NoteRaised(ctx)
+}
+
+// raiseAll is raise, while the merge stays in its state.
+func raiseAll(ctx context.Context, u *undo) error {
 	seen, err := registries(ctx, u)
 	if err != nil {
 		return err
@@ -52,7 +60,7 @@ func raise(ctx context.Context, u *undo) error {
 			return fmt.Errorf("database %q: %w", u.Worlds[i].Name, err)
 		}
 	}
-	return u.Manifest.NoteRaised(ctx)
+	return nil
 }
 
 // registries are those of the worlds.

@@ -15,7 +15,6 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
-	"mergesafe/internal/sqldb"
 	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/build"
 	"mergesafe/merge/job"
@@ -265,7 +264,8 @@ func TestUndoThaws(t *testing.T) {
 			came, reads, begun := 0, 0, false
 			met := false
 			var others error
-			var later []string
+			var later string
+			dumps := func() string { return worldtest.Dump(t, all[0]) + worldtest.Dump(t, all[1]) + worldtest.Dump(t, into) }
 			_, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: patient}, job.Hooks{Fail: func(point string) error {
 				begun = begun || point == "after state"
 				if n%2 == 1 && !begun {
@@ -284,12 +284,16 @@ func TestUndoThaws(t *testing.T) {
 					busy++
 				}
 				if _, others = build.Undo(t.Context(), p, into, all, build.UndoOptions{Options: once}); others == nil {
-					other := []world.Database{all[1], all[0]}
-					q := worldtest.MustPlan(t, into, other, planner.PlanOptions{})
-					worldtest.MustApply(t, q, into, other)
-					worldtest.Opened(t, q, into, other)
-					worldtest.Exec(t, into, "CREATE TABLE played (id INTEGER PRIMARY KEY)")
-					later = registries(t, append(other, into))
+					if n%4 == 2 { // by the same plan
+						worldtest.MustApply(t, p, into, all)
+					} else {
+						other := []world.Database{all[1], all[0]}
+						q := worldtest.MustPlan(t, into, other, planner.PlanOptions{})
+						worldtest.MustApply(t, q, into, other)
+						worldtest.Opened(t, q, into, other)
+						worldtest.Exec(t, into, "CREATE TABLE played (id INTEGER PRIMARY KEY)")
+					}
+					later = dumps()
 				}
 				return nil
 			}})
@@ -299,14 +303,14 @@ func TestUndoThaws(t *testing.T) {
 				t.Fatal(lookErr)
 			case !met:
 				continue
-			case others == nil && (!there || worldtest.Number(t, into, "SELECT COUNT(*) FROM played") != 0):
-				t.Fatalf("point %d: what was played is gone: %v", n, err)
-			case err != nil && !errors.Is(err, record.ErrBusy) && !errors.Is(err, record.ErrNoMerge) && !errors.Is(err, sqldb.ErrChanged): // or a file, while it was read
+			case others == nil && !there:
+				t.Fatalf("point %d: the later merge is gone: %v", n, err)
+			case err != nil && !errors.Is(err, record.ErrBusy) && !errors.Is(err, record.ErrNoMerge):
 				t.Fatalf("point %d: %v", n, err)
 			case others == nil:
 				played++
-				if diff := cmp.Diff(later, registries(t, []world.Database{all[1], all[0], into})); diff != "" {
-					t.Fatalf("point %d: it wrote to the registries of the later merge (-want +got): %s", n, diff)
+				if diff := cmp.Diff(later, dumps()); diff != "" {
+					t.Fatalf("point %d: it wrote beside the later merge (-want +got): %s", n, diff)
 				}
 			case errors.Is(others, record.ErrBusy), errors.Is(others, record.ErrStopped), errors.Is(others, record.ErrNoMerge):
 				busy++
@@ -351,17 +355,6 @@ func TestUndoBesideALostWorld(t *testing.T) {
 			t.Errorf("then %+v, %v", done, err)
 		}
 	})
-}
-
-// registries are the servers that databases list.
-func registries(t *testing.T, all []world.Database) (texts []string) {
-	t.Helper()
-	for _, d := range all {
-		for _, s := range worldtest.RegistryIn(t, d) {
-			texts = append(texts, fmt.Sprintf("%s: server %d of %s is %s, in generation %d, at %d, held by %s", d.Name, s.ID, s.World, s.Role, s.Generation(), s.Reserved, s.Holder))
-		}
-	}
-	return texts
 }
 
 // endUndo tries another undo beside the session of one on a server, which is told so and changes nothing, and ends all
@@ -493,38 +486,71 @@ func TestUndoThawsBesideFences(t *testing.T) {
 	})
 }
 
-// An undo of a file that goes on late, beside a later merge, says so, whatever it was reading, and leaves that merge as it is.
-func TestUndoOfAFileReadsLate(t *testing.T) {
-	e := worldtest.Engines()[0]
-	for point, wrote := 1, false; !wrote; point += servertest.Scale(4, 1) {
+// While the worlds are raised nobody can end the undo and begin another merge: it would be that one's numbers that they learn.
+func TestMergeStaysWhileWorldsAreRaised(t *testing.T) {
+	e := worldtest.OnSQLite(t)
+	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
+	p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
+	worldtest.Opened(t, p, into, all)
+	raises := 0
+	_, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{}, job.Hooks{Fail: func(point string) error {
+		if point != "before raise" {
+			return nil
+		}
+		raises++
+		db := worldtest.Pool(t, into)
+		defer db.Close()
+		if _, err := db.Exec("UPDATE mergesafe_merge SET state = 'made'"); err == nil || !strings.Contains(err.Error(), "locked") {
+			t.Errorf("another process wrote to the record: %v", err)
+		}
+		return nil
+	}})
+	if err != nil || raises == 0 {
+		t.Errorf("raised %d times: %v", raises, err)
+	}
+}
+
+// A world whose rows are gone, though its tables are there, is one of which the new database has the only rows.
+func TestUndoOfEmptiedWorlds(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
 		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
 		p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
-		turned := []world.Database{all[1], all[0]}
-		var later *plan.Plan
-		at := 0
-		_, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: patient}, job.Hooks{Clock: worldtest.FixedClock, Fail: func(what string) error {
-			at++
-			if wrote = wrote || what == "before begin"; wrote || at != point {
-				return nil
+		refused := func(statement, want string) {
+			t.Helper()
+			_, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: true})
+			worldtest.RefusedBecause(t, "undo", want, err)
+			if there, err := worldtest.ExistsNow(t.Context(), into); err != nil || !there {
+				t.Fatalf("after %s the new database is gone: %v", statement, err)
 			}
-			endUndo(t, p, into, all)
-			if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil {
-				t.Error(err)
+		}
+		worldtest.Exec(t, all[1], "CREATE TABLE kept AS SELECT * FROM gameid_servers", "DELETE FROM gameid_servers")
+		refused("the registry was emptied", `database "s2": its registry (table "gameid_servers") lists no server any more, so new, which has a copy, is not dropped`)
+		worldtest.Exec(t, all[1], "INSERT INTO gameid_servers SELECT * FROM kept")
+		for _, table := range []string{"guild_members", "items", "guilds", "players"} {
+			worldtest.Exec(t, all[1], "DELETE FROM "+table)
+		}
+		refused("the world was emptied", `database "s2": none of its tables has a row any more, so new, which has a copy, is not dropped`)
+	})
+}
+
+// What is made in the first world between the last look and the tables of the new database is not made there as well.
+func TestTableThatComesLate(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
+		p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{})
+		came := false
+		_, err := build.ApplyWith(t.Context(), p, into, all, job.Options{}, job.Hooks{Fail: func(point string) error {
+			if point == "before holding" && !came {
+				came = true
+				worldtest.Exec(t, all[0], "CREATE TABLE late (id INTEGER PRIMARY KEY)")
 			}
-			later = worldtest.MustPlan(t, into, turned, planner.PlanOptions{})
-			worldtest.MustApply(t, later, into, turned)
 			return nil
 		}})
-		if wrote {
-			break
-		}
-		if !errors.Is(err, record.ErrBusy) && !errors.Is(err, record.ErrNoMerge) {
-			t.Errorf("point %d: %v", point, err)
-		}
-		if now, err := build.LookUp(t.Context(), later, into, turned); err != nil || now.State != record.StateMade {
-			t.Errorf("point %d: the later merge: %+v, %v", point, now, err)
-		}
-	}
+		worldtest.RefusedBecause(t, "apply", `database "s1": table late was altered since the plan was made: alter it back`, err)
+		worldtest.Exec(t, all[0], "DROP TABLE late")
+		worldtest.MustApply(t, p, into, all)
+		worldtest.Proved(t, p, into, all)
+	})
 }
 
 // What hangs on the database beside its rows is proved too: the servers that came, the gate, and the view of the keys.

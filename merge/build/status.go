@@ -117,7 +117,7 @@ func status(ctx context.Context, r *job.Run) (*Status, error) {
 			return nil, fmt.Errorf("database %q: %w", w.Name, err)
 		}
 		if len(now) == 0 {
-			return nil, fmt.Errorf("database %q: it has no registry (table %q) any more", w.Name, worldregistry.Table)
+			return nil, fmt.Errorf("database %q: its registry (table %q) lists no server any more", w.Name, worldregistry.Table)
 		}
 		for _, server := range w.Servers {
 			if at := slices.IndexFunc(now, func(n worldregistry.Server) bool { return n.ID == server.Server }); server.Own && at >= 0 {

@@ -61,7 +61,7 @@ type Undone struct {
 // given twice.
 //
 // It returns a [*record.RefusedError] if a game server runs on the new database, if others wrote to that
-// since it was made and Force is not set, or if a world is gone, forced or not: then the new
+// since it was made and Force is not set, or if a world is gone, or empty, forced or not: then the new
 // database has the only rows of it.
 //
 // If it is interrupted, the same call resumes, as with [Apply]. It returns a result beside an
@@ -152,10 +152,13 @@ func (u *undo) each(ctx context.Context, all []undoAction) error {
 }
 
 func (u *undo) undo(ctx context.Context, recorded record.State) error {
+	if u.Opts.Try && recorded != record.StateTried {
+		return u.Manifest.WrongState(recorded, record.StateTried)
+	}
 	if recorded == "" {
 		return u.nothing(ctx)
 	}
-	if err := u.each(ctx, []undoAction{{"checking the worlds", worldsThere}}); err != nil {
+	if err := u.each(ctx, []undoAction{{"checking the worlds", worldsThere}, {"checking the registries", asPlanned}}); err != nil {
 		return err
 	}
 	was := u.Manifest.Was
@@ -165,8 +168,6 @@ func (u *undo) undo(ctx context.Context, recorded record.State) error {
 			return err
 		}
 		u.found = ""
-	} else if err := u.sameIfEntered(ctx, was); err != nil {
-		return err
 	}
 	if was.Entered() {
 		u.done.Raised = true
@@ -195,9 +196,6 @@ func (u *undo) begin(ctx context.Context, recorded record.State) (was record.Sta
 		return "", err
 	}
 	u.older = u.Behind(was)
-	if err := u.sameIfEntered(ctx, was); err != nil { // before the gate is closed
-		return "", err
-	}
 	if err := mayDrop(ctx, u, was); err != nil {
 		return "", err
 	}
@@ -208,9 +206,6 @@ func (u *undo) begin(ctx context.Context, recorded record.State) (was record.Sta
 		}
 		if ran || u.force && was == record.StateMade { // or it is not known who wrote there
 			was = record.StateOpening
-			if err := u.sameIfEntered(ctx, was); err != nil {
-				return "", err
-			}
 		}
 	}
 	return was, u.Retry(ctx, "beginning the undo", func(ctx context.Context) error {
@@ -229,14 +224,6 @@ func (u *undo) begin(ctx context.Context, recorded record.State) (was record.Sta
 		}
 		return err
 	})
-}
-
-// sameIfEntered makes sure that the worlds which are to be raised are those of the plan.
-func (u *undo) sameIfEntered(ctx context.Context, was record.State) error {
-	if !was.Entered() {
-		return nil
-	}
-	return u.each(ctx, []undoAction{{"checking the registries", asPlanned}})
 }
 
 // undoPlace notes elsewhere where the worlds are again.
@@ -295,7 +282,7 @@ func fencesThere(ctx context.Context, u *undo) error {
 	})
 }
 
-// asPlanned refuses to raise what another world gives.
+// asPlanned refuses other worlds than the planned ones: they would be raised, and the fences of the planned ones would stay.
 func asPlanned(ctx context.Context, u *undo) error { return u.SameWorlds(ctx, "undo") }
 
 // nothing ends an undo that was interrupted at its very end, or takes back fences that were only prepared. There is no

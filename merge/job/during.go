@@ -29,7 +29,7 @@ func (r *Run) During(ctx context.Context, state record.State, f func() error) er
 		held = &world.Connection{Database: r.New.Database, Writes: true, Fail: r.New.Fail, DB: r.New.DB, Shared: true}
 		defer held.Close()
 	}
-	m := &record.Manifest{On: held, ID: r.Manifest.ID, Try: r.Manifest.Try, Claim: r.Manifest.Claim}
+	m := r.Manifest.Over(held)
 	return held.Tx(ctx, func() error {
 		if err := m.HoldState(ctx, state, record.Exclusive); err != nil {
 			return err

@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"mergesafe/merge/plan"
-	"mergesafe/merge/record"
 	"mergesafe/merge/world"
 )
 
@@ -83,7 +82,7 @@ func (r *Run) fork(n int) *Run {
 	w := *r
 	w.Committed = 0
 	w.New = Fork(r.New, n)
-	w.Manifest = &record.Manifest{On: w.New, ID: r.Manifest.ID, Try: r.Manifest.Try, Claim: r.Manifest.Claim}
+	w.Manifest = r.Manifest.Over(w.New)
 	w.Worlds = make([]*world.Connection, len(r.Worlds))
 	for i, c := range r.Worlds {
 		w.Worlds[i] = Fork(c, n)

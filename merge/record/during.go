@@ -23,8 +23,12 @@ var ErrBusy = errors.New("merge: another process is working on the same merge")
 
 // WrongState returns ErrBusy with both states, or with the later merge whose record was read.
 func (m *Manifest) WrongState(is, want State) error {
-	if is == "" && m.Label.ID != "" && m.Label.ID != m.ID {
-		return fmt.Errorf("%w: the merge %s was undone there, and the merge %s has begun in its place", ErrBusy, m.ID, m.Label.ID)
+	if l := m.Label; is == "" && l.ID != "" && !m.owns(l) {
+		later := "the merge " + l.ID
+		if l.ID == m.ID {
+			later = "another one by the same plan"
+		}
+		return fmt.Errorf("%w: the merge %s was undone there, and %s has begun in its place", ErrBusy, m.ID, later)
 	}
 	return fmt.Errorf("%w: the state of the merge %s changed to %q from %q", ErrBusy, m.ID, orNone(is), orNone(want))
 }
@@ -63,6 +67,11 @@ func lockState(d world.Dialect, columns string, only bool) string {
 // transaction ends. So it does if another process took up the work after this one.
 func (m *Manifest) HoldState(ctx context.Context, want State, only bool) error {
 	is, claim, err := m.Lock(ctx, only)
+	if err == nil && m.Claim == "" { // the label stays with the row
+		if m.Label, err = m.readLabel(ctx); err == nil && !m.owns(m.Label) {
+			is = ""
+		}
+	}
 	switch {
 	case err != nil:
 	case is != want:

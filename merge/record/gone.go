@@ -21,7 +21,8 @@ func Gone(ctx context.Context, p *plan.Plan, i int, d world.Database) (what stri
 	return Missing(ctx, p, i, on)
 }
 
-// Missing says what a world lacks of what the plan read there: its registry, or a table with rows; "" if it lacks none.
+// Missing says what a world lacks of what the plan read there: its registry, a table with rows, or all rows; "" if it lacks
+// nothing.
 func Missing(ctx context.Context, p *plan.Plan, i int, on *world.Connection) (what string, err error) {
 	found, err := world.Contains(ctx, on)
 	if err != nil {
@@ -30,13 +31,34 @@ func Missing(ctx context.Context, p *plan.Plan, i int, on *world.Connection) (wh
 	has := func(table string) bool {
 		return slices.ContainsFunc(found, func(name string) bool { return strings.EqualFold(name, table) })
 	}
-	if len(p.Worlds[i].Servers) > 0 && !has(worldregistry.Table) {
-		return fmt.Sprintf("it has no registry (table %q) any more", worldregistry.Table), nil
+	if len(p.Worlds[i].Servers) > 0 {
+		if !has(worldregistry.Table) {
+			return fmt.Sprintf("it has no registry (table %q) any more", worldregistry.Table), nil
+		}
+		if empty, err := isEmpty(ctx, on, worldregistry.Table); err != nil || empty {
+			return fmt.Sprintf("its registry (table %q) lists no server any more", worldregistry.Table), err
+		}
 	}
+	empty := false
 	for _, t := range p.Tables {
 		if t.Worlds[i].Rows > 0 && !has(t.Name) {
 			return fmt.Sprintf("it has no table %q any more", t.Name), nil
 		}
 	}
-	return "", nil
+	for _, t := range p.Tables { // a game may empty some, but not all
+		if t.Worlds[i].Rows > 0 {
+			if empty, err = isEmpty(ctx, on, t.Name); err != nil || !empty {
+				return "", err
+			}
+		}
+	}
+	if empty {
+		what = "none of its tables has a row any more"
+	}
+	return what, nil
+}
+
+func isEmpty(ctx context.Context, on *world.Connection, table string) (bool, error) {
+	rows, err := on.Texts(ctx, "SELECT 1 FROM "+on.Dialect().Quote(table)+" LIMIT 1")
+	return len(rows) == 0, err
 }

@@ -8,9 +8,10 @@ import (
 // Label is what a record says from its first statement on: whose it is. A server keeps it as the comment of the
 // table, SQLite in the text of the statement.
 type Label struct {
-	ID   string // of the merge
-	Try  bool   // it is that of a rehearsal
-	Made bool   // the database was made by the merge; else it was found, empty
+	ID    string // of the merge
+	Begun string // tells this beginning from others of the same plan: [Manifest.Create] chooses it
+	Try   bool   // it is that of a rehearsal
+	Made  bool   // the database was made by the merge; else it was found, empty
 }
 
 const (
@@ -21,12 +22,12 @@ const (
 )
 
 func (l Label) String() string {
-	words := []string{ofMerge, l.ID, found}
+	words := []string{ofMerge, l.ID, l.Begun, found}
 	if l.Try {
 		words[0] = ofTry
 	}
 	if l.Made {
-		words[2] = made
+		words[3] = made
 	}
 	return strings.Join(words, " ")
 }
@@ -54,8 +55,18 @@ func (m *Manifest) readLabel(ctx context.Context) (l Label, err error) {
 		text, _, _ = strings.Cut(after, labelEnds)
 	}
 	words := strings.Fields(text)
-	if len(words) != 3 {
+	if len(words) != 4 {
 		return Label{ID: "?"}, nil // nobody's, so nothing may be made here
 	}
-	return Label{words[1], words[0] == ofTry, words[2] == made}, nil
+	return Label{ID: words[1], Begun: words[2], Try: words[0] == ofTry, Made: words[3] == made}, nil
+}
+
+// owns reports whether a label is that of the merge as it was begun when this process read it first: the same plan may have been
+// undone and begun again since.
+func (m *Manifest) owns(l Label) bool {
+	if l.ID != m.ID || m.ID == "" || m.begun != "" && l.Begun != m.begun {
+		return false
+	}
+	m.begun = l.Begun
+	return true
 }

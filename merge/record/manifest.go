@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -85,12 +86,18 @@ type Manifest struct {
 
 	Claim string // of this process on filling the tables, if it took it: see [Manifest.TakeUp]
 
-	row   bool  // the record has one
-	Left  State // in which this process found the merge, or left it
-	Was   State // in which the undo found it, if Left is [StateUndoing]
-	Label Label // of the record that is there, as it was read last
+	row   bool   // the record has one
+	begun string // of the label that it read first; "" if there was none
+	Left  State  // in which this process found the merge, or left it
+	Was   State  // in which the undo found it, if Left is [StateUndoing]
+	Label Label  // of the record that is there, as it was read last
 
 	Removing bool // by this process: see [Manifest.Removed]
+}
+
+// Over is the manifest over another connection.
+func (m *Manifest) Over(on *world.Connection) *Manifest {
+	return &Manifest{On: on, ID: m.ID, Try: m.Try, Claim: m.Claim, begun: m.begun}
 }
 
 // Removed reports whether this process removed the record and none was there when it was read last, so that its absence is no
@@ -109,7 +116,7 @@ func (m *Manifest) Tables(ctx context.Context) ([]string, error) {
 // Load returns the state of the merge; "" if the database has no record, or that of another merge: then
 // [Manifest.Label] names it.
 func (m *Manifest) Load(ctx context.Context) (is State, err error) {
-	if m.Label, err = m.readLabel(ctx); err != nil || m.Label.ID != m.ID || m.ID == "" {
+	if m.Label, err = m.readLabel(ctx); err != nil || !m.owns(m.Label) {
 		return "", err
 	}
 	is, m.row = m.Label.state(), false
@@ -167,12 +174,16 @@ func (m *Manifest) Create(ctx context.Context, l Label) error {
 		return err
 	}
 	if m.Label = there; there.ID == "" {
+		l.Begun = rand.Text()
 		if err := m.create(ctx, l); err != nil {
 			return err
 		}
 	}
-	if m.Label.ID != l.ID || m.Label.Try != l.Try {
+	switch {
+	case m.Label.ID != l.ID || m.Label.Try != l.Try:
 		return ErrOther
+	case !m.owns(m.Label):
+		return m.WrongState("", m.Left)
 	}
 	return nil
 }

@@ -220,7 +220,7 @@ func Dump(t testing.TB, d world.Database, ignore ...string) string {
 		}
 		for _, row := range ReadCell(t, db, create) {
 			// MySQL tells a character set where it was said, although the collation implies it.
-			fmt.Fprintln(&b, strings.ReplaceAll(fmt.Sprint(row), " CHARACTER SET utf8mb4", ""))
+			fmt.Fprintln(&b, beginnings.ReplaceAllString(strings.ReplaceAll(fmt.Sprint(row), " CHARACTER SET utf8mb4", ""), "$1 BEGUN "))
 		}
 		var rows []string
 		for _, row := range ReadCell(t, db, "SELECT * FROM `"+strings.ReplaceAll(table, "`", "``")+"`") {
@@ -235,7 +235,11 @@ func Dump(t testing.TB, d world.Database, ignore ...string) string {
 	return b.String()
 }
 
-var claims = regexp.MustCompile(`\|([A-Z2-7]{26})?\|\{`)
+// What is another text in every merge, or each time that a process works on one.
+var (
+	claims     = regexp.MustCompile(`\|([A-Z2-7]{26})?\|\{`)
+	beginnings = regexp.MustCompile(`\b((?:merge|try) [0-9a-f]{32}) [A-Z2-7]{26} `)
+)
 
 func ReadCell(t testing.TB, db *sql.DB, query string) (all [][]string) {
 	t.Helper()

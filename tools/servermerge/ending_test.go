@@ -180,3 +180,30 @@ func TestPageFails(t *testing.T) {
 		t.Errorf("ends with %v", code)
 	}
 }
+
+// A registry that is locked when a command looks whether it is bound elsewhere: the holder is named, and the database.
+func TestLockedRegistryIsTold(t *testing.T) {
+	all := []string{"mysql:" + servertest.DSN(t), "mysql:" + servertest.DSN(t), "mysql:" + servertest.DSN(t)}
+	file := filepath.Join(t.TempDir(), "plan.json")
+	worlds(t, all[1:]...)
+	ran(t, cli.OK, append([]string{"plan", "-o", file, "-into"}, all...)...)
+	ran(t, cli.OK, append([]string{"apply", "-yes", file}, all...)...)
+	db, err := sql.Open("mysql", strings.TrimPrefix(all[1], "mysql:"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	conn, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.ExecContext(t.Context(), "LOCK TABLES gameid_servers WRITE"); err != nil {
+		t.Fatal(err)
+	}
+	all[1] += "?lock_wait_timeout=1"
+	r := servermerge(t.Context(), append([]string{"open", "-yes", file}, all...)...)
+	if !strings.Contains(r.stderr, ": its registry: ") || !strings.Contains(r.stderr, "KILL") {
+		t.Errorf("%+v", r)
+	}
+}

@@ -26,6 +26,7 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 	tried := at != nil && at.State == merge.StateTried
 	var placing func(context.Context) error
 	if tried {
+		j.options.Try = true // what is there when the undo begins may be a merge
 		log.Sayf("dropping %s, which a rehearsal made", printable.Text(j.into.Name))
 	} else {
 		if placing, err = s.moving(ctx, cmd, j, fmt.Sprintf("the merge %s was undone", j.plan.ID), databases.Registry.Undone); err != nil {

@@ -225,6 +225,7 @@ var conditions = map[sqldb.Condition][]uint16{
 	},
 	sqldb.NoTable:         {1146},
 	sqldb.NoDatabase:      {1046, 1049},
+	sqldb.Redefined:       {1412},
 	sqldb.LockWait:        {1205},
 	sqldb.RolledBack:      {1213},
 	sqldb.UnknownVariable: {1193},

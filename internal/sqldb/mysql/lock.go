@@ -85,7 +85,8 @@ func blocker(ctx context.Context, db *sqldb.DB, waiter int64) string {
 const unseen = "locked by a transaction that this account has no right to see, or that the server does not show: " +
 	"find it with an account that has the PROCESS privilege, by " +
 	"SELECT trx_mysql_thread_id, trx_started, trx_rows_locked FROM information_schema.INNODB_TRX ORDER BY trx_started; " +
-	"if its process is frozen or gone, end it: KILL and the trx_mysql_thread_id"
+	"if its process is frozen or gone, end it: KILL and the trx_mysql_thread_id; " +
+	"a connection with LOCK TABLES or FLUSH TABLES WITH READ LOCK is in SHOW FULL PROCESSLIST alone"
 
 // listed names connections, and says how to end them.
 func listed(found []sqldb.Holder) string {

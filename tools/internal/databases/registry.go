@@ -86,9 +86,12 @@ func (r Registry) Required(ctx context.Context, plan *merge.Plan, database merge
 	}
 	defer registry.Close()
 	servers, err := registry.Servers(ctx)
+	if err != nil {
+		return fmt.Errorf("database %q: its registry: %w", database.Name, database.Held(ctx, err))
+	}
 	bound := slices.IndexFunc(servers, func(s worldregistry.Server) bool { return s.Role == worldregistry.RoleOwn && s.Fleet != "" })
-	if err != nil || bound < 0 {
-		return err
+	if bound < 0 {
+		return nil
 	}
 	return cli.Usage("server %s of %q is bound in the fleet registry with the identity %s, which must know where its world continues: "+
 		"want -fleet and its DSN, or the section [registry] in the configuration; if that registry is lost: gameid servers leave", servers[bound].ID, database.Name, servers[bound].Fleet)
