@@ -510,6 +510,38 @@ func TestMergeStaysWhileWorldsAreRaised(t *testing.T) {
 	}
 }
 
+// What an operator looked at and agreed to drop is dropped, not what was made by the same plan since.
+func TestUndoOfWhatWasSeen(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
+		p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{})
+		for _, try := range []bool{true, false} {
+			if _, err := build.Apply(t.Context(), p, into, all, job.Options{Try: try}); err != nil {
+				t.Fatal(err)
+			}
+			seen, err := build.LookUp(t.Context(), p, into, all)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			worldtest.MustApply(t, p, into, all)
+			_, err = build.Undo(t.Context(), p, into, all, build.UndoOptions{Begun: seen.Begun, Force: true})
+			if !errors.Is(err, record.ErrBusy) || !strings.Contains(err.Error(), "was undone there, and another one by the same plan has begun in its place") {
+				t.Errorf("a rehearsal %t: %v", try, err)
+			}
+			now, err := build.LookUp(t.Context(), p, into, all)
+			if err != nil || now.State != record.StateMade || !now.Fences[0].Fenced || !now.Fences[1].Fenced {
+				t.Errorf("then %+v: %v", now, err)
+			}
+			if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Begun: now.Begun}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
 // A world whose rows are gone, though its tables are there, is one of which the new database has the only rows.
 func TestUndoOfEmptiedWorlds(t *testing.T) {
 	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {

@@ -27,6 +27,9 @@ type Status struct {
 	// Behind says that the new database is a copy from before the merge was opened, as its fences say it was.
 	Behind bool `json:"behind,omitempty"`
 
+	// Begun tells this beginning of the merge from others by the same plan: see [UndoOptions]. It is empty if there is no record.
+	Begun string `json:"-"`
+
 	// Began is when the merge began, by the clock of the process that began it; nil if it did not.
 	Began *time.Time `json:"began,omitempty"`
 
@@ -88,7 +91,7 @@ func status(ctx context.Context, r *job.Run) (*Status, error) {
 	s.Behind = state != recorded
 	copied := make(map[record.Place]int64)
 	if state != "" {
-		s.State = state
+		s.State, s.Begun = state, r.Manifest.Beginning()
 		if s.Began, err = r.Manifest.Began(ctx); err != nil {
 			return nil, err
 		}

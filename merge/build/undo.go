@@ -27,6 +27,10 @@ type UndoOptions struct {
 	// to it are lost. And it lifts the fences of a merge that was opened and whose new database is gone.
 	Force bool
 
+	// Begun, if not empty, is [Status.Begun] of what is to be undone. Another beginning of the merge by the same plan, or a
+	// rehearsal, is not undone in its place: that is [record.ErrBusy].
+	Begun string
+
 	// Placing, if not nil, is called before a new database is dropped that the game may have entered, when the worlds
 	// have the marks and the generation to go on: to note elsewhere where they are again. If the call is
 	// interrupted it is made again.
@@ -106,6 +110,7 @@ func newUndo(plan *plan.Plan, into world.Database, worlds []world.Database, opts
 		return nil, err
 	}
 	r.New.Unchecked = true
+	r.Manifest.Expect(opts.Begun)
 	u := &undo{Run: r, force: opts.Force, placing: opts.Placing, done: &Undone{ID: plan.ID}}
 	if r.New.Dialect().MySQL() {
 		r.New.Begins = func(ctx context.Context) error { return onlyUndo(ctx, u) }
@@ -152,8 +157,8 @@ func (u *undo) each(ctx context.Context, all []undoAction) error {
 }
 
 func (u *undo) undo(ctx context.Context, recorded record.State) error {
-	if u.Opts.Try && recorded != record.StateTried {
-		return u.Manifest.WrongState(recorded, record.StateTried)
+	if u.Manifest.Again() {
+		return u.Manifest.WrongState("", recorded)
 	}
 	if recorded == "" {
 		return u.nothing(ctx)

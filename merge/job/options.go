@@ -38,7 +38,7 @@ type Options struct {
 
 	// Try makes [build.Apply] a rehearsal: it makes the new database from worlds that may still run, and
 	// writes no fence. Rows that were changed since the plan are counted and do not stop it. What it made can
-	// never be opened; [build.Undo] drops it. With Try, that drops nothing else: a merge may be there by now.
+	// never be opened; [build.Undo] drops it.
 	Try bool
 
 	// Elsewhere, if not nil, is asked by [build.Apply] before the first write: see [planner.PlanOptions].

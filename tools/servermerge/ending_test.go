@@ -138,9 +138,15 @@ func TestUndoBesideAnother(t *testing.T) {
 	for i, name := range plan.Databases() {
 		all = append(all, merge.Database{Name: name, DSN: dsns[i]})
 	}
-	if said := (&job{plan: plan, into: all[0], worlds: all[1:]}).undoAgain(t.Context(), again); !strings.HasSuffix(said, "there is nothing left to undo.") {
-		t.Error(said)
+	undone := func() {
+		t.Helper()
+		if said := (&job{plan: plan, into: all[0], worlds: all[1:]}).undoAgain(t.Context(), again, "this one"); !strings.HasSuffix(said, "there is nothing left to undo.") {
+			t.Error(said)
+		}
 	}
+	undone()
+	ran(t, cli.OK, append([]string{"apply", "-yes", file}, dsns...)...) // another one by the same plan
+	undone()
 }
 
 // A page that cannot be written in the end is an error, and hides nothing of

@@ -24,9 +24,12 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 	log := cli.LogOf(cmd)
 	at := j.now(ctx) // if it cannot be read, undo waits or says why
 	tried := at != nil && at.State == merge.StateTried
+	begun := "" // what is announced, and agreed to, is what is undone
+	if at != nil {
+		begun = at.Begun
+	}
 	var placing func(context.Context) error
 	if tried {
-		j.options.Try = true // what is there when the undo begins may be a merge
 		log.Sayf("dropping %s, which a rehearsal made", printable.Text(j.into.Name))
 	} else {
 		if placing, err = s.moving(ctx, cmd, j, fmt.Sprintf("the merge %s was undone", j.plan.ID), databases.Registry.Undone); err != nil {
@@ -47,7 +50,7 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 		w.close()
 		return err
 	}
-	undone, err := merge.Undo(ctx, j.plan, j.into, j.worlds, merge.UndoOptions{Options: w.working(j.options), Force: force, Placing: placing})
+	undone, err := merge.Undo(ctx, j.plan, j.into, j.worlds, merge.UndoOptions{Options: w.working(j.options), Force: force, Begun: begun, Placing: placing})
 	w.close()
 	if errors.Is(err, merge.ErrNoMerge) {
 		return report.Plainly(err)
@@ -58,7 +61,7 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 		o.Then.Again = o.Then.Force
 	}
 	if errors.Is(err, merge.ErrBusy) {
-		return cli.WithHint(report.Plainly(err), j.undoAgain(ctx, o.Then.Again))
+		return cli.WithHint(report.Plainly(err), j.undoAgain(ctx, o.Then.Again, begun))
 	}
 	if err != nil {
 		return j.failed(ctx, err, o)
@@ -67,8 +70,10 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 }
 
 // undoAgain says what comes next for an undo beside another process.
-func (j *job) undoAgain(ctx context.Context, again string) string {
-	if at := j.now(ctx); at != nil && at.State.Nothing() && !fenced(at) {
+func (j *job) undoAgain(ctx context.Context, again, begun string) string {
+	at := j.now(ctx)
+	later := at != nil && begun != "" && at.Begun != "" && at.Begun != begun
+	if later || at != nil && at.State.Nothing() && !fenced(at) {
 		return "The other process has undone it: there is nothing left to undo."
 	}
 	return "When the other process has ended, run it again: " + again
