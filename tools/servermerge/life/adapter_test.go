@@ -11,7 +11,7 @@ import (
 // recordTable is that of a merge in its new database.
 const recordTable = "mergesafe_merge"
 
-var label = regexp.MustCompile(`(merge|try) ([0-9a-f]{32}) (made|found)`)
+var label = regexp.MustCompile(`(merge|try) ([0-9a-f]{32}) [A-Z2-7]+ (made|found)`)
 
 // recorded are the merges that a database has on record, with their states: one, or none. A record without a row is COPYING
 // or TRIED.

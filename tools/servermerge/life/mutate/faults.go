@@ -21,8 +21,8 @@ const (
 var faults = mutant.Faults([][4]string{
 	{"1: open opens after a FAIL", opens, "if done.Proof.Verdict != verdict.Pass {", "if done.Proof.Verdict == verdict.NotVerified {"},
 	{"2: a change of the first world is lost", proves, "for _, part := range proof.Verdicts() {", "if slices.ContainsFunc(proof.Tables, func(t evidence.TableProof) bool { return len(t.Worlds) == 1 && t.Worlds[0] == r.Worlds[0].Name }) {\n\t\treturn proof, nil\n\t}\n\tfor _, part := range proof.Verdicts() {"},
-	{"3: the record of another merge is taken", ledger, "err != nil || m.Label.ID != m.ID || m.ID == \"\" {", "err != nil || m.Label.ID == \"\" || m.ID == \"\" {"},
-	{"3: two applies make one record", ledger, "if m.Label.ID != l.ID || m.Label.Try != l.Try {", "if m.Label.Try != l.Try {"},
+	{"3: the record of another merge is taken", ledger, "err != nil || !m.owns(m.Label) {", "err != nil || m.Label.ID == \"\" || m.ID == \"\" {"},
+	{"3: two applies make one record", ledger, "case m.Label.ID != l.ID || m.Label.Try != l.Try:", "case m.Label.Try != l.Try:"},
 	{"4: nothing is raised from OPENING", states, "return s == StateOpening || s == StateOpen || s == raised", "return s == StateOpen || s == raised"},
 	{"4: an undo leaves the gate", undoes, "refused && state == record.StateOpen && u.Registry {", "refused && state == record.StateOpening && u.Registry {"},
 	{"4: open leaves the gate of a killed undo", opens, "enters = func() error { return openGate(ctx, r, record.StateOpen, done) }", "enters = func() error { return nil }"},
