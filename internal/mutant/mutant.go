@@ -7,12 +7,14 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // Fault is what makes a program wrong: most are one edit; where two things defend a promise, an edit of each.
@@ -39,13 +41,26 @@ func Faults(all [][4]string) (faults []Fault) {
 // NotFound is the result of a fault that a test does not show.
 const NotFound = "NOT FOUND"
 
-// Look runs a test that was built, in the folder of its package, and says what it shows of the fault: [NotFound] or how
-// it was found, and more for people.
-type Look func(test, folder string) (found, more string)
+// Look runs a test that was built, in the folder of its package, and says what it shows of the fault by so many random games from
+// a seed on: [NotFound] or how it was found, and more for people.
+type Look func(test, folder string, most int, seed uint64) (found, more string)
 
-// Run looks for each fault whose name matches only, by the test of a package, and prints what is found. A fault that is
-// not found is an error, and so is the source as it is, if something is found there.
-func Run(faults []Fault, only, pkg string, look Look) error {
+// Main is the main function of a command that looks for each fault by the test of a package, and prints what is found. It exits
+// with 1 if one is not found, or if something is found in the source as it is. games is what the test calls them.
+func Main(faults []Fault, pkg, games string, most int, look Look) {
+	flag.IntVar(&most, games, most, "how many are made until a fault counts as not found")
+	only := flag.String("only", "", "only faults whose names match this expression")
+	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()/1000%1_000_000_000), "the number of the first one")
+	flag.Parse()
+	fmt.Printf("%d %s from seed %d\n", most, games, *seed)
+	err := run(faults, *only, pkg, func(test, folder string) (found, more string) { return look(test, folder, most, *seed) })
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		os.Exit(1)
+	}
+}
+
+func run(faults []Fault, only, pkg string, look func(test, folder string) (found, more string)) error {
 	wanted, err := regexp.Compile(only)
 	if err != nil {
 		return err

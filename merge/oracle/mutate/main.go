@@ -8,31 +8,19 @@
 package main
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
-	"time"
 
 	"mergesafe/internal/mutant"
 )
 
 func main() {
-	cases := flag.Int("cases", 200, "how many games are merged until a fault counts as not found")
-	only := flag.String("only", "", "only faults whose names match this expression")
-	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()/1000%1_000_000_000), "the number of the first game")
-	flag.Parse()
-	fmt.Printf("%d cases from seed %d; of each fault what the reference alone finds, and below it what is found with the proof\n", *cases, *seed)
-	err := mutant.Run(faults, *only, "merge/oracle", func(test, folder string) (found, more string) {
-		proved := merges(test, folder, *cases, *seed)
-		return merges(test, folder, *cases, *seed, "-oracle.blind"), fmt.Sprintf("    with the proof: %s\n", proved)
+	mutant.Main(faults, "merge/oracle", "cases", 200, func(test, folder string, cases int, seed uint64) (found, more string) {
+		proved := merges(test, folder, cases, seed)
+		return merges(test, folder, cases, seed, "-oracle.blind"), fmt.Sprintf("    with the proof: %s\n", proved)
 	})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "mutate:", err)
-		os.Exit(1)
-	}
 }
 
 var (

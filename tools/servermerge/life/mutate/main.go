@@ -4,31 +4,15 @@
 package main
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
-	"time"
 
 	"mergesafe/internal/mutant"
 )
 
-func main() {
-	sequences := flag.Int("sequences", 2000, "how many sequences are generated until a fault counts as not found")
-	only := flag.String("only", "", "only faults whose names match this expression")
-	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()/1000%1_000_000_000), "the number of the first sequence")
-	flag.Parse()
-	fmt.Printf("%d sequences from seed %d\n", *sequences, *seed)
-	err := mutant.Run(faults, *only, "tools/servermerge/life", func(test, folder string) (found, more string) {
-		return look(test, folder, *sequences, *seed)
-	})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "mutate:", err)
-		os.Exit(1)
-	}
-}
+func main() { mutant.Main(faults, "tools/servermerge/life", "sequences", 2000, look) }
 
 var (
 	failedAfter = regexp.MustCompile(`(?:failed|panic) after (\d+) tests: ([^\n]*)`)
