@@ -547,9 +547,10 @@ func TestUndoOfEmptiedWorlds(t *testing.T) {
 	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
 		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
 		p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
+		force := true
 		refused := func(statement, want string) {
 			t.Helper()
-			_, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: true})
+			_, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: force})
 			worldtest.RefusedBecause(t, "undo", want, err)
 			if there, err := worldtest.ExistsNow(t.Context(), into); err != nil || !there {
 				t.Fatalf("after %s the new database is gone: %v", statement, err)
@@ -558,7 +559,11 @@ func TestUndoOfEmptiedWorlds(t *testing.T) {
 		worldtest.Exec(t, all[1], "CREATE TABLE kept AS SELECT * FROM gameid_servers", "DELETE FROM gameid_servers")
 		refused("the registry was emptied", `database "s2": its registry (table "gameid_servers") lists no server any more, so new, which has a copy, is not dropped`)
 		worldtest.Exec(t, all[1], "INSERT INTO gameid_servers SELECT * FROM kept")
-		for _, table := range []string{"guild_members", "items", "guilds", "players"} {
+		worldtest.Exec(t, all[1], "DELETE FROM guild_members")
+		force = false
+		refused("a table was emptied", `database "s2": its table "guild_members" had rows and is empty, so new, which has a copy, is not dropped: restore them, or -force drops it anyway`)
+		force = true
+		for _, table := range []string{"items", "guilds", "players"} {
 			worldtest.Exec(t, all[1], "DELETE FROM "+table)
 		}
 		refused("the world was emptied", `database "s2": none of its tables has a row any more, so new, which has a copy, is not dropped`)

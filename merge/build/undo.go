@@ -266,6 +266,13 @@ func (u *undo) still(ctx context.Context) error {
 func worldsThere(ctx context.Context, u *undo) error {
 	err := u.RefuseWorlds("undo", func(i int, d world.Database) (string, error) {
 		gone, err := record.Gone(ctx, u.Plan, i, d)
+		if err == nil && gone == "" && !u.force && u.Manifest.Left != record.StateTried { // after a rehearsal, games went on
+			table, err := record.Emptied(ctx, u.Plan, i, d)
+			if err != nil || table == "" {
+				return "", err
+			}
+			return fmt.Sprintf("its table %q had rows and is empty, so %s, which has a copy, is not dropped: restore them, or -force drops it anyway", table, u.New.Name), nil
+		}
 		if err != nil || gone == "" {
 			return "", err
 		}

@@ -58,6 +58,21 @@ func Missing(ctx context.Context, p *plan.Plan, i int, on *world.Connection) (wh
 	return what, nil
 }
 
+// Emptied is a table of a world that had rows and has none any more; "" if there is none such.
+func Emptied(ctx context.Context, p *plan.Plan, i int, d world.Database) (table string, err error) {
+	on := &world.Connection{Database: d}
+	defer on.Close()
+	for _, t := range p.Tables {
+		if t.Worlds[i].Rows == 0 {
+			continue
+		}
+		if empty, err := isEmpty(ctx, on, t.Name); err != nil || empty {
+			return t.Name, err
+		}
+	}
+	return "", nil
+}
+
 func isEmpty(ctx context.Context, on *world.Connection, table string) (bool, error) {
 	rows, err := on.Texts(ctx, "SELECT 1 FROM "+on.Dialect().Quote(table)+" LIMIT 1")
 	return len(rows) == 0, err
