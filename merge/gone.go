@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"mergesafe/internal/sqldb"
+	"mergesafe/merge/plan"
 	"mergesafe/merge/record"
 	"mergesafe/merge/world"
 )
@@ -24,7 +25,7 @@ func Gone(ctx context.Context, doing string, p *Plan, into Database, worlds []Da
 	now := &RefusedError{Doing: doing, Midway: true}
 	for i, d := range worlds {
 		if what, unread := record.Gone(ctx, p, i, d); unread == nil && what != "" {
-			now.Refusals = append(now.Refusals, Refusal{Source: d.Name, Reason: what + ": restore it, or correct its DSN"})
+			now.Refusals = append(now.Refusals, Refusal{Source: d.Name, Reason: what + plan.Restore})
 		}
 	}
 	if len(now.Refusals) > 0 {
@@ -41,7 +42,7 @@ func goneFromPlan(ctx context.Context, worlds []Database, err error) error {
 	if sqldb.Says(err, sqldb.NoDatabase) || errors.Is(err, sqldb.ErrChanged) {
 		for _, d := range worlds {
 			if there, unread := world.Exists(ctx, d); unread == nil && !there {
-				return fmt.Errorf("merge: database %q: there is no such database: restore it, or correct its DSN", d.Name)
+				return fmt.Errorf("merge: database %q: there is no such database%s", d.Name, plan.Restore)
 			}
 		}
 	}

@@ -74,7 +74,7 @@ func (f *flight) look(ctx context.Context, i int, d world.Database) error {
 		return err
 	}
 	if gone != "" {
-		f.Refuse(d.Name, "", "%s: restore it, or correct its DSN", gone)
+		f.Refuse(d.Name, "", "%s", gone+plan.Restore)
 		return nil
 	}
 	if !f.madeAsPlanned() {

@@ -486,7 +486,8 @@ func TestUndoThawsBesideFences(t *testing.T) {
 	})
 }
 
-// While the worlds are raised nobody can end the undo and begin another merge: it would be that one's numbers that they learn.
+// While an undo raises the worlds, no other process can end it and begin another merge. The worlds would learn the numbers of that
+// merge.
 func TestMergeStaysWhileWorldsAreRaised(t *testing.T) {
 	e := worldtest.OnSQLite(t)
 	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}

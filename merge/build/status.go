@@ -91,7 +91,7 @@ func status(ctx context.Context, r *job.Run) (*Status, error) {
 	s.Behind = state != recorded
 	copied := make(map[record.Place]int64)
 	if state != "" {
-		s.State, s.Begun = state, r.Manifest.Beginning()
+		s.State, s.Begun = state, r.Manifest.Begun
 		if s.Began, err = r.Manifest.Began(ctx); err != nil {
 			return nil, err
 		}
@@ -120,7 +120,7 @@ func status(ctx context.Context, r *job.Run) (*Status, error) {
 			return nil, fmt.Errorf("database %q: %w", w.Name, err)
 		}
 		if len(now) == 0 {
-			return nil, fmt.Errorf("database %q: its registry (table %q) lists no server any more", w.Name, worldregistry.Table)
+			return nil, fmt.Errorf("database %q: %s", w.Name, w.Another(nil))
 		}
 		for _, server := range w.Servers {
 			if at := slices.IndexFunc(now, func(n worldregistry.Server) bool { return n.ID == server.Server }); server.Own && at >= 0 {

@@ -96,7 +96,6 @@ func UndoWith(ctx context.Context, plan *plan.Plan, into world.Database, worlds 
 		return nil, err
 	}
 	u.found = recorded
-	u.tried = recorded == record.StateTried || recorded == record.StateUndoing && u.Manifest.Was == record.StateTried
 	err = u.OrBusy(ctx, u.undo(ctx, recorded))
 	u.done.Lifted, u.done.Notes = u.Lifted, u.Notes
 	return u.done, err
@@ -111,7 +110,7 @@ func newUndo(plan *plan.Plan, into world.Database, worlds []world.Database, opts
 		return nil, err
 	}
 	r.New.Unchecked = true
-	r.Manifest.Expect(opts.Begun)
+	r.Manifest.Begun = opts.Begun
 	u := &undo{Run: r, force: opts.Force, placing: opts.Placing, done: &Undone{ID: plan.ID}}
 	if r.New.Dialect().MySQL() {
 		r.New.Begins = func(ctx context.Context) error { return onlyUndo(ctx, u) }
@@ -125,8 +124,6 @@ type undo struct {
 	force   bool
 	placing func(ctx context.Context) error
 	done    *Undone
-
-	tried bool // a rehearsal is undone
 
 	found record.State // with which this process began; "" from when it has recorded the undo
 
@@ -269,7 +266,7 @@ func (u *undo) still(ctx context.Context) error {
 func worldsThere(ctx context.Context, u *undo) error {
 	err := u.RefuseWorlds("undo", func(i int, d world.Database) (string, error) {
 		gone, err := record.Gone(ctx, u.Plan, i, d)
-		if err == nil && gone == "" && !u.force && !u.tried { // after a rehearsal, games went on
+		if err == nil && gone == "" && !u.force && u.Manifest.Left != record.StateTried && u.Manifest.Was != record.StateTried { // after a rehearsal, games went on
 			table, err := record.Emptied(ctx, u.Plan, i, d)
 			if err != nil || table == "" {
 				return "", err

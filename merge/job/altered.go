@@ -50,7 +50,7 @@ func (r *Run) another(ctx context.Context, i int, s *world.World) (why string, e
 		return "", err
 	}
 	if gone != "" {
-		return gone + ": restore it, or correct its DSN", nil
+		return gone + plan.Restore, nil
 	}
 	var now []catalog.Server
 	if s.Known.HasRegistry {

@@ -171,11 +171,14 @@ type World struct {
 	Fence bool `json:"fence,omitempty"`
 }
 
+// Restore is what to do about a world, or a part of it, that is gone.
+const Restore = ": restore it, or correct its DSN"
+
 // Another says in which way a database is another world than the planned one, by the identities of its servers; "" if
 // it is not. A world without a registry is known by its schema: see [Plan.Altered].
 func (w *World) Another(now []catalog.Server) string {
 	if len(now) == 0 && len(w.Servers) > 0 {
-		return "its registry lists no server any more: restore it, or correct its DSN"
+		return "its registry lists no server any more" + Restore
 	}
 	for _, s := range w.Servers {
 		same := func(n catalog.Server) bool { return n.Server == s.Server && n.World == s.World && n.Own == s.Own }

@@ -61,21 +61,11 @@ func (m *Manifest) readLabel(ctx context.Context) (l Label, err error) {
 	return Label{ID: words[1], Begun: words[2], Try: words[0] == ofTry, Made: words[3] == made}, nil
 }
 
-// Beginning is the text by which the record that was read first tells its beginning from others; "" if there was none.
-func (m *Manifest) Beginning() string { return m.begun }
-
-// Expect lets the manifest own only the record that was begun so.
-func (m *Manifest) Expect(beginning string) { m.begun = beginning }
-
 // Again reports whether the record that was read last is of another beginning of the merge.
 func (m *Manifest) Again() bool { return m.Label.ID == m.ID && m.ID != "" && !m.owns(m.Label) }
 
-// owns reports whether a label is that of the merge as it was begun when this process read it first: the same plan may have been
-// undone and begun again since.
+// owns reports whether a label is that of the merge as [Manifest.Begun] says it was begun: the same plan may have been undone and
+// begun again since.
 func (m *Manifest) owns(l Label) bool {
-	if l.ID != m.ID || m.ID == "" || m.begun != "" && l.Begun != m.begun {
-		return false
-	}
-	m.begun = l.Begun
-	return true
+	return l.ID == m.ID && m.ID != "" && (m.Begun == "" || l.Begun == m.Begun)
 }

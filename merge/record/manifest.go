@@ -84,20 +84,21 @@ type Manifest struct {
 
 	Try bool // this process makes a rehearsal
 
+	Begun string // of the label that this process read first, or expects; "" if there was none
+
 	Claim string // of this process on filling the tables, if it took it: see [Manifest.TakeUp]
 
-	row   bool   // the record has one
-	begun string // of the label that it read first; "" if there was none
-	Left  State  // in which this process found the merge, or left it
-	Was   State  // in which the undo found it, if Left is [StateUndoing]
-	Label Label  // of the record that is there, as it was read last
+	row   bool  // the record has one
+	Left  State // in which this process found the merge, or left it
+	Was   State // in which the undo found it, if Left is [StateUndoing]
+	Label Label // of the record that is there, as it was read last
 
 	Removing bool // by this process: see [Manifest.Removed]
 }
 
 // Over is the manifest over another connection.
 func (m *Manifest) Over(on *world.Connection) *Manifest {
-	return &Manifest{On: on, ID: m.ID, Try: m.Try, Claim: m.Claim, begun: m.begun}
+	return &Manifest{On: on, ID: m.ID, Try: m.Try, Claim: m.Claim, Begun: m.Begun}
 }
 
 // Removed reports whether this process removed the record and none was there when it was read last, so that its absence is no
@@ -119,6 +120,7 @@ func (m *Manifest) Load(ctx context.Context) (is State, err error) {
 	if m.Label, err = m.readLabel(ctx); err != nil || !m.owns(m.Label) {
 		return "", err
 	}
+	m.Begun = m.Label.Begun
 	is, m.row = m.Label.state(), false
 	err = m.On.Rows(ctx, "SELECT state, was FROM "+RecordTable+" WHERE id = ?", false, []any{m.ID}, func(row []any) (bool, error) {
 		is, m.Was, m.row = State(world.Text(row[0])), State(world.Text(row[1])), true
@@ -185,6 +187,7 @@ func (m *Manifest) Create(ctx context.Context, l Label) error {
 	case !m.owns(m.Label):
 		return m.WrongState("", m.Left)
 	}
+	m.Begun = m.Label.Begun
 	return nil
 }
 
