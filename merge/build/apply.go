@@ -25,6 +25,7 @@ type Result struct {
 	Parts   []job.PartResult // Rows, by table and world, in the order of the plan
 	Renames int              // in the plan
 	Resumed bool             // an earlier call had begun the merge
+	Before  bool             // and made all of it: this one changed nothing
 	Notes   []string         // notes for the operator although it worked
 
 	// Changed are the tables of which a rehearsal found other rows than the plan did.
@@ -64,7 +65,7 @@ func ApplyWith(ctx context.Context, plan *plan.Plan, into world.Database, worlds
 		return nil, err
 	}
 	err = r.OrBusy(ctx, apply(ctx, r, state))
-	result := &Result{ID: plan.ID, Renames: len(plan.Renames), Resumed: state != ""}
+	result := &Result{ID: plan.ID, Renames: len(plan.Renames), Resumed: state != "", Before: err == nil && state.Whole()}
 	result.Parts, result.Rows, result.Wrote, result.Changed = r.Tally.Result(r.Plan)
 	result.Notes = r.Notes
 	return result, err
@@ -122,7 +123,7 @@ func apply(ctx context.Context, r *job.Run, state record.State) error {
 				return err
 			}
 			if altered := made.Altered(r.Plan.New.Made); len(altered) > 0 { // since the look before the first write
-				return &record.RefusedError{Doing: "apply", Midway: true, Refusals: []plan.Refusal{{Source: first.Name, Reason: altered[0] + " was altered since the plan was made: alter it back"}}}
+				return &record.RefusedError{Doing: "apply", Midway: true, Refusals: []plan.Refusal{{Source: first.Name, Reason: altered[0] + " since the plan was made: take that back"}}}
 			}
 			made.Into(r.Plan.New.Engine)
 			return nil
@@ -209,7 +210,7 @@ func asMade(ctx context.Context, r *job.Run, doing string, more bool) error {
 			return err
 		}
 		for _, what := range made.Altered(r.Plan.New.Made) {
-			refuse(w.Name, plan.NextPlan, what+" was altered since the plan was made")
+			refuse(w.Name, plan.NextPlan, what+" since the plan was made")
 		}
 		if !more {
 			continue

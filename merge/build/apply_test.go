@@ -100,9 +100,11 @@ func TestApplyResult(t *testing.T) {
 		}
 	}})
 	check(nil, true, result, err)
-	if result.Rows != p.Rows() || end.Rows != p.Rows() || end.Before != 0 {
-		t.Errorf("%d rows, and at the end %+v; want %d", result.Rows, end, p.Rows())
+	if result.Rows != p.Rows() || result.Before || end.Rows != p.Rows() || end.Before != 0 {
+		t.Errorf("%+v, and at the end %+v; want %d rows", result, end, p.Rows())
 	}
 	result, err = build.Apply(t.Context(), p, into, all, job.Options{})
-	check(nil, true, result, err)
+	if check(nil, true, result, err); !result.Before {
+		t.Error("it does not say that nothing was left to do")
+	}
 }

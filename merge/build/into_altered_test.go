@@ -26,20 +26,20 @@ func TestIntoAltered(t *testing.T) {
 		}
 		p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{})
 		cases := [][3]string{
-			{"CREATE VIEW more AS SELECT name FROM players", "DROP VIEW more", "view more was altered since the plan was made: plan again"},
-			{"DROP VIEW rich", "CREATE VIEW rich AS SELECT name FROM players WHERE gold > 5", "view rich was"},
-			{"CREATE INDEX more ON players (gold)", "DROP INDEX more", "table players was"},
+			{"CREATE VIEW more AS SELECT name FROM players", "DROP VIEW more", "view more was added since the plan was made: plan again"},
+			{"DROP VIEW rich", "CREATE VIEW rich AS SELECT name FROM players WHERE gold > 5", "view rich was dropped"},
+			{"CREATE INDEX more ON players (gold)", "DROP INDEX more", "table players was altered"},
 		}
 		if e.Name == "sqlite" {
-			cases = append(cases, [3]string{"PRAGMA user_version = 9", "PRAGMA user_version = 0", "the database was"})
+			cases = append(cases, [3]string{"PRAGMA user_version = 9", "PRAGMA user_version = 0", "the database was altered"})
 		} else {
 			cases[2][1] += " ON players"
 			cases = append(cases, [][3]string{
-				{"ALTER TABLE players COMMENT = 'else'", "ALTER TABLE players COMMENT = ''", "table players was"},
-				{"ALTER DATABASE COLLATE utf8mb4_bin", "ALTER DATABASE COLLATE utf8mb4_general_ci", "the database was"},
-				{"CREATE PROCEDURE p() SELECT 1", "DROP PROCEDURE p", "procedure p was"},
-				{"CREATE EVENT e ON SCHEDULE EVERY 1 DAY DISABLE DO SET @a = 1", "DROP EVENT e", "event e was"},
-				{"CREATE TRIGGER tr BEFORE DELETE ON players FOR EACH ROW SET @a = 1", "DROP TRIGGER tr", "trigger tr of table players was"},
+				{"ALTER TABLE players COMMENT = 'else'", "ALTER TABLE players COMMENT = ''", "table players was altered"},
+				{"ALTER DATABASE COLLATE utf8mb4_bin", "ALTER DATABASE COLLATE utf8mb4_general_ci", "the database was altered"},
+				{"CREATE PROCEDURE p() SELECT 1", "DROP PROCEDURE p", "procedure p was added"},
+				{"CREATE EVENT e ON SCHEDULE EVERY 1 DAY DISABLE DO SET @a = 1", "DROP EVENT e", "event e was added"},
+				{"CREATE TRIGGER tr BEFORE DELETE ON players FOR EACH ROW SET @a = 1", "DROP TRIGGER tr", "trigger tr of table players was added"},
 			}...)
 			collation := ""
 			if err := worldtest.Pool(t, all[0]).QueryRow("SELECT @@collation_database").Scan(&collation); err != nil {

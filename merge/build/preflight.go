@@ -77,8 +77,8 @@ func (f *flight) look(ctx context.Context, i int, d world.Database) error {
 		f.Refuse(d.Name, "", "%s", gone+plan.Restore)
 		return nil
 	}
-	if !f.madeAsPlanned() {
-		return nil
+	if same, err := f.same(ctx, d); err != nil || !same || !f.madeAsPlanned() {
+		return err
 	}
 	if i == 0 {
 		if err := f.model(ctx); err != nil {
@@ -86,7 +86,7 @@ func (f *flight) look(ctx context.Context, i int, d world.Database) error {
 		}
 	}
 	if f.Opts.Try { // a game may run, and change rows
-		return f.same(ctx, d)
+		return nil
 	}
 	if s.Known.HasRegistry {
 		if err := f.servers(ctx, d); err != nil {
@@ -141,12 +141,12 @@ func (f *flight) model(ctx context.Context) error {
 }
 
 // same refuses another world than that of the plan.
-func (f *flight) same(ctx context.Context, d world.Database) error {
+func (f *flight) same(ctx context.Context, d world.Database) (bool, error) {
 	_, other, err := record.Another(ctx, f.Plan.Worlds[f.World], d)
 	if other != "" {
 		f.Refuse(d.Name, "", "%s", other)
 	}
-	return err
+	return other == "", err
 }
 
 // servers compares the registry of a world with the plan. No server may run.

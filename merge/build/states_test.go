@@ -584,7 +584,7 @@ func TestTableThatComesLate(t *testing.T) {
 			}
 			return nil
 		}})
-		worldtest.RefusedBecause(t, "apply", `database "s1": table late was altered since the plan was made: alter it back`, err)
+		worldtest.RefusedBecause(t, "apply", `database "s1": table late was added since the plan was made: take that back`, err)
 		worldtest.Exec(t, all[0], "DROP TABLE late")
 		worldtest.MustApply(t, p, into, all)
 		worldtest.Proved(t, p, into, all)

@@ -55,6 +55,10 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 	defer stop()
 	at, unread := begunAlready(ctx, plan, j.into, j.databases)
 	nothing := unread == nil && at == nil
+	begun := ""
+	if at != nil {
+		begun = at.Begun
+	}
 	tried := rec.Phase.IsTry() || at != nil && at.State == merge.StateTried
 	switch {
 	case tried: // also after a kill
@@ -67,7 +71,7 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 			}
 		})
 	}
-	force := merge.UndoOptions{Options: m.watch(options), Force: r.opts.Force, Placing: func(ctx context.Context) error { return r.move(ctx, j, plan, true) }}
+	force := merge.UndoOptions{Options: m.watch(options), Force: r.opts.Force, Begun: begun, Placing: func(ctx context.Context) error { return r.move(ctx, j, plan, true) }}
 	var undone *merge.Undone
 	if err = merge.ErrNoMerge; !nothing {
 		undone, err = merge.Undo(ctx, plan, j.into, j.databases, force)

@@ -96,10 +96,13 @@ func TestAnotherWorldIsGiven(t *testing.T) {
 	e := worldtest.OnSQLite(t)
 	s1, s2 := worldtest.GameWorld(t, e, "s1", 1, 4, "one"), worldtest.GameWorld(t, e, "s2", 2, 3, "two")
 	p, into := worldtest.PlanOf(t, e, []world.Database{s1, s2}, planner.PlanOptions{})
-	worldtest.MakeAll(t, p, into, []world.Database{s1, s2})
 	other := worldtest.GameWorld(t, e, "s2", 2, 3, "two")
-	_, err := prove.Verify(t.Context(), p, into, []world.Database{s1, other}, job.Options{})
-	worldtest.RefusedBecause(t, "verify", `database "s2": it is not the planned world: its registry does not list server 2 of world `+p.Worlds[1].Servers[0].World, err)
+	want := `database "s2": it is not the planned world: its registry does not list server 2 of world ` + p.Worlds[1].Servers[0].World + ": check which database its DSN leads to"
+	_, err := build.Apply(t.Context(), p, into, []world.Database{s1, other}, job.Options{})
+	worldtest.RefusedBecause(t, "apply", want, err)
+	worldtest.MakeAll(t, p, into, []world.Database{s1, s2})
+	_, err = prove.Verify(t.Context(), p, into, []world.Database{s1, other}, job.Options{})
+	worldtest.RefusedBecause(t, "verify", want, err)
 }
 
 // A database with the record of another merge, in whatever state, is not empty and not ours: also if the name of the new

@@ -26,17 +26,19 @@ func (s *Schema) Fingerprints() map[string]string {
 	return all
 }
 
-// Altered names what was made, altered or dropped since these fingerprints were taken.
+// Altered says what was added, altered or dropped since these fingerprints were taken: "view names was added".
 func (s *Schema) Altered(since map[string]string) (what []string) {
 	all := s.Fingerprints()
 	for name, text := range all {
-		if since[name] != text {
-			what = append(what, name)
+		if was, there := since[name]; !there {
+			what = append(what, name+" was added")
+		} else if was != text {
+			what = append(what, name+" was altered")
 		}
 	}
 	for name := range since {
 		if _, there := all[name]; !there {
-			what = append(what, name)
+			what = append(what, name+" was dropped")
 		}
 	}
 	slices.Sort(what)

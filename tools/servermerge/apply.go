@@ -26,7 +26,7 @@ func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
 	}
 	log := cli.LogOf(cmd)
 	w := j.watch(log, estimate.ApplyWork(j.plan)...)
-	began, before := announceApply(ctx, log, j.job, try)
+	began := announceApply(ctx, log, j.job, try)
 	if err := cli.Confirm(ctx, cmd, "This makes "+j.where()+"."); err != nil {
 		w.close()
 		return err
@@ -43,17 +43,16 @@ func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
 		}
 		return j.failed(ctx, err, o)
 	}
-	o.Applied = &report.Applied{Rows: result.Rows, Renames: result.Renames, Resumed: result.Resumed, RowsNow: result.Wrote, Before: before, Began: began, Notes: result.Notes,
+	o.Applied = &report.Applied{Rows: result.Rows, Renames: result.Renames, Resumed: result.Resumed, RowsNow: result.Wrote, Before: result.Before, Began: began, Notes: result.Notes,
 		Try: try, Changed: result.Changed}
 	return j.conclude(ctx, o)
 }
 
-// announceApply says what is going to be done, before it is, and tells when it began if it did,
-// and whether all of it is done already, as far as that can be seen.
-func announceApply(ctx context.Context, log *cli.Log, j *job, try bool) (began *time.Time, before bool) {
+// announceApply says what is going to be done, before it is, and tells when it began if it did, as far as that can be seen.
+func announceApply(ctx context.Context, log *cli.Log, j *job, try bool) (began *time.Time) {
 	p := j.plan
 	if len(p.Refusals) > 0 { // it will not begin
-		return nil, false
+		return nil
 	}
 	log.Say(report.Merging(p)+": "+report.Amount(p), "rows", p.Rows(), "tables", len(p.Tables), "renames", len(p.Renames))
 	if try {
@@ -70,10 +69,10 @@ func announceApply(ctx context.Context, log *cli.Log, j *job, try bool) (began *
 	log.Say("Ctrl-C stops it between two batches; run the same command again to resume")
 	at, err := merge.LookUp(ctx, p, j.into, j.worlds)
 	if err != nil {
-		return nil, false // the work itself waits, or says why
+		return nil // the work itself waits, or says why
 	}
 	if !at.State.Nothing() {
 		log.Sayf("it was begun earlier: %s of %s are copied", printable.Number(at.Copied()), printable.Count(p.Rows(), "row", "rows"))
 	}
-	return at.Began, at.State.Whole()
+	return at.Began
 }
