@@ -32,11 +32,11 @@ test: check needs ## all tests, on SQLite, MariaDB, MySQL and PostgreSQL (minute
 	$(WITH) mariadb,mysql,postgres -- $(MAKE) --no-print-directory -j2 go-test-raced go-test-others
 
 go-test-raced:
-	$(GO) test -p 3 -vet=off -timeout 4h $(RACE) $(RACED) $(PARTLY_RACED)
+	$(GO) test -p 3 -vet=off -timeout 1h $(RACE) $(RACED) $(PARTLY_RACED)
 
 go-test-others:
-	$(GO) test -p 3 -cpu 1 -vet=off -timeout 4h $(OTHERS)
-	$(GO) test -C bench -vet=off -timeout 4h ./...
+	$(GO) test -p 3 -cpu 1 -vet=off -timeout 1h $(OTHERS)
+	$(GO) test -C bench -vet=off -timeout 1h ./...
 
 prove: export LONG = 1
 prove: needs needs-libraries ## the same with thousands of random games, kills and faults, on all servers (hours); docs/proved.md has the last figures
@@ -48,7 +48,7 @@ prove: needs needs-libraries ## the same with thousands of random games, kills a
 	$(MAKE) libraries
 
 test-on: ## what touches a server, on yours: make test-on DSN='mysql:user:password@tcp(host:port)/'; prints a table to send us (an hour)
-	@TEST_ON='$(DSN)' $(GO) run ./internal/servertest/test-on -p 4 -timeout 4h ./merge/... ./store/... ./internal/sqldb ./tools/...
+	@TEST_ON='$(DSN)' $(GO) run ./internal/servertest/test-on -p 4 -timeout 1h ./merge/... ./store/... ./internal/sqldb ./tools/...
 
 check: ## what is quick: vet, formatting, go.mod; changes nothing
 	$(GO) vet ./...
@@ -71,7 +71,7 @@ libraries: export CGO_CFLAGS = -O0
 libraries: needs needs-libraries ## the libraries of INTEGRATIONS.md, and the readers of IDs in other languages (minutes)
 	$(GO) mod tidy -C integrations -diff
 	$(GO) vet -C integrations -tags nomsgpack ./...
-	$(WITH) mariadb,postgres -- $(GO) test -C integrations -timeout 4h -tags nomsgpack ./...
+	$(WITH) mariadb,postgres -- $(GO) test -C integrations -timeout 1h -tags nomsgpack ./...
 	LONG=1 $(GO) test ./spec
 
 # What tests run beside Go. Without one of these what needs it is skipped, and said so.

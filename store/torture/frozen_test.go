@@ -123,6 +123,7 @@ func frozenInTransaction(t *testing.T, dsn string) {
 				break
 			}
 			first.Thaw()
+			first.AwaitRows(1) // on a busy machine it would get no time to go on between two freezes
 		}
 		w.Fault()
 		awaitEndOfLease(t, db)
@@ -135,8 +136,14 @@ func frozenInTransaction(t *testing.T, dsn string) {
 		}
 		must(t, storetest.Second(db.Exec(t.Context(), kill)))
 		second := w.Start(cfg)
-		for second.Await(Opened, Refused).What == Refused {
-			second = w.Start(cfg)
+		for deadline := time.Now().Add(patience); ; second = w.Start(cfg) {
+			e := second.Await(Opened, Refused)
+			if e.What == Opened {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("after %s it is still refused: %+v", kill, e)
+			}
 		}
 		second.AwaitRows(3)
 		first.Thaw()
@@ -187,5 +194,6 @@ func freeze(t *testing.T, p *Process, db *store.DB) {
 			t.Fatal(err)
 		}
 		p.Thaw()
+		p.AwaitMore(1) // or it would get no time to go on between two freezes
 	}
 }

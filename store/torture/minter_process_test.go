@@ -24,7 +24,7 @@ import (
 
 // patience is how long a test waits for what must happen, on a slow and busy
 // machine.
-const patience = 2 * time.Minute
+const patience = 10 * time.Minute
 
 // pollEvery is how often it looks whether that has happened.
 const pollEvery = 5 * time.Millisecond
