@@ -3,6 +3,7 @@ package change
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"hash/maphash"
 	"maps"
 	"math/big"
@@ -12,6 +13,7 @@ import (
 	"mergesafe/merge/evidence"
 	"mergesafe/merge/job"
 	"mergesafe/merge/plan"
+	"mergesafe/merge/record"
 	"mergesafe/merge/rules"
 	"mergesafe/merge/world"
 
@@ -75,6 +77,9 @@ func proveCombinedTable(ctx context.Context, r *job.Run, t *plan.Table, proof *e
 	l := r.Layouts[t.Name]
 	seed, passes := maphash.MakeSeed(), uint64(2*t.Rows()/rowsTogether+1)
 	for pass := range passes {
+		if pass > 0 {
+			r.Tally.Again(record.StepVerify, r.New.Name, t.Name, fmt.Sprintf("too many rows to compare at once: part %d of %d", pass+1, passes))
+		}
 		keys := make(map[string]*rowsOfKey)
 		read := func(on *world.Connection, way world.Changer, take func(k *rowsOfKey, row []any)) error {
 			return world.EachPage(ctx, on, l, func(page *world.Page) error {

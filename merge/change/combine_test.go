@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 	"mergesafe/merge/job"
 	"mergesafe/merge/plan"
 	"mergesafe/merge/planner"
+	"mergesafe/merge/prove"
 	"mergesafe/merge/record"
 	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
@@ -374,5 +376,31 @@ func TestCombineRekeyed(t *testing.T) {
 	worldtest.Exec(t, into, "UPDATE wallets SET latest = 2 WHERE account = 10") // a stranger's
 	if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Fail || proof.Keys[2].Verdict != verdict.Fail {
 		t.Errorf("%+v", proof.Keys)
+	}
+}
+
+// A combined table with more rows than are compared at once is read once for each part, which is said; each row is in one of
+// the parts.
+func TestCombineInParts(t *testing.T) {
+	e := worldtest.OnSQLite(t)
+	const rows = 63_000
+	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 1, "anna"), worldtest.GameWorld(t, e, "s2", 2, 1, "bert")}
+	for _, d := range all {
+		worldtest.Exec(t, d, "CREATE TABLE wallets (id INTEGER PRIMARY KEY, gold INTEGER NOT NULL)",
+			fmt.Sprintf("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) INSERT INTO wallets SELECT i, 1 FROM n", rows))
+	}
+	p, into := worldtest.MergeOf(t, e, all, combining(map[string]string{"gold": "sum"}))
+	worldtest.Exec(t, into, "UPDATE wallets SET gold = 1 WHERE id % 10000 = 7")
+	var told []string
+	proof, err := prove.Verify(t.Context(), p, into, all, job.Options{Progress: func(now job.Progress) {
+		if now.Again != "" {
+			told = append(told, now.Database+"."+now.Table+": "+now.Again)
+		}
+	}})
+	if err != nil || len(proof.Combines) != 1 || proof.Combines[0].Wrong != 7 || proof.Combines[0].Keys != rows {
+		t.Errorf("%+v, %v", proof, err)
+	}
+	if want := []string{"new.wallets: too many rows to compare at once: part 2 of 2"}; !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
 	}
 }

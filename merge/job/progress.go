@@ -77,6 +77,15 @@ func (t *Tally) Beside(now Progress) {
 	}
 }
 
+// Again reports that the current step reads the rows of a table once more, and why.
+func (t *Tally) Again(step, database, table, why string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.progress != nil {
+		t.progress(Progress{Step: step, Database: database, Table: table, Rows: t.done, Total: t.total, Before: t.before, Again: why})
+	}
+}
+
 // retry reports the error that causes a retry.
 func (t *Tally) retry(why error) {
 	t.mu.Lock()
