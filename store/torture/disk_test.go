@@ -55,18 +55,21 @@ func diskFull(t *testing.T, w *World, d *smalldisk.Disk, server victim, dsn stri
 	crashes := 0
 	for range times(1, 10) {
 		p.AwaitMore(1000)
+		again := p.Told(RowsAgain)
 		must(t, d.Fill(0))
 		w.Fault()
 		if e := p.Await(RowsFailed); !slices.ContainsFunc(e.Is, isOutage) {
 			t.Errorf("with a full disk: %+v", e)
 		}
-		alive := awaitRenewals(t, server, registry, 3)
+		awaitRenewals(t, server, registry, 3)
 		must(t, d.Free())
-		if !alive {
-			crashes++
-			must(t, server.Restart(t.Context()))
-		}
-		p.Await(RowsAgain)
+		p.await(RowsAgain, func() bool {
+			if !server.Alive() { // a rollback may go wrong after its disk has room again
+				crashes++
+				must(t, server.Restart(t.Context()))
+			}
+			return p.Told(RowsAgain) > again
+		})
 	}
 	stopped := 0
 	for _, e := range p.Events() {
@@ -79,25 +82,25 @@ func diskFull(t *testing.T, w *World, d *smalldisk.Disk, server victim, dsn stri
 	}
 	t.Logf("the server crashed %d times", crashes)
 	p.Close()
-	if !server.Alive() { // a rollback may go wrong after its disk has room again
+	if !server.Alive() {
 		must(t, server.Restart(t.Context()))
 	}
 	return dsn
 }
 
 // awaitRenewals waits for reservations, or for the end of the server.
-func awaitRenewals(t *testing.T, server victim, r *worldregistry.Registry, n int64) (alive bool) {
+func awaitRenewals(t *testing.T, server victim, r *worldregistry.Registry, n int64) {
 	t.Helper()
 	var first int64
 	for ; ; time.Sleep(10 * time.Millisecond) {
 		servers, err := r.Servers(t.Context())
 		switch {
 		case !server.Alive():
-			return false
+			return
 		case err == nil && first == 0:
 			first = servers[0].Epoch
 		case err == nil && servers[0].Epoch >= first+n:
-			return true
+			return
 		}
 	}
 }
