@@ -253,7 +253,7 @@ func TestUndoThaws(t *testing.T) {
 	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
 		played, busy, step := 0, 0, servertest.Scale(7, 1)
 		if e.Name != "sqlite" {
-			step = servertest.Scale(9, 1) // whoever is told waits for the lock; at some of these others fence anew
+			step = servertest.Scale(21, 1) // whoever is told waits for the lock; at some of these others fence anew
 		}
 		for n, unmet := 0, 0; unmet < 2; n += step { // one that opened has more points
 			all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
