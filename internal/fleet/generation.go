@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"mergesafe/internal/worldregistry"
@@ -30,9 +31,9 @@ func (f *Fleet) Follow(ctx context.Context, reg *worldregistry.Registry, note No
 			return denied
 		case row.World == "" || worldregistry.Generation(row.WorldEpoch) == own.Generation():
 			return nil
-		case row.alive():
-			return &Error{Server: own.ID, Row: *row, kind: ErrRunning, reason: fmt.Sprintf(
-				"continues in the database %q, and runs elsewhere: %s; stop that process", reg.Place(), row.running())}
+		}
+		if err := running(reg, row, own); err != nil {
+			return err
 		}
 		return f.change(ctx, own.ID, "move", note, followFleet, own.Epoch, own.Reserved, own.Reserved, own.ID, row.Epoch)
 	})
@@ -63,6 +64,30 @@ func (f *Fleet) Gone(ctx context.Context, reg *worldregistry.Registry, into stri
 		}
 		return f.change(ctx, own.ID, action, note, goneFleet, into, own.ID, row.Epoch)
 	})
+}
+
+// MayReturn returns the [*Error] with which [Fleet.Follow] would refuse that the worlds of a database continue there, once their
+// generation is raised; and, of worlds that came to another one, [Fleet.Gone] that they are back. It changes nothing.
+func (f *Fleet) MayReturn(ctx context.Context, reg *worldregistry.Registry, came bool) error {
+	return f.each(ctx, reg, func(row *Server, own worldregistry.Server, denied error) error {
+		switch {
+		case came && row != nil:
+			return nil
+		case errors.Is(denied, ErrSuperseded) && row.GoneInto == "": // by its generation
+		case denied != nil:
+			return denied
+		}
+		return running(reg, row, own)
+	})
+}
+
+// running refuses a world that continues in a database and runs elsewhere.
+func running(reg *worldregistry.Registry, row *Server, own worldregistry.Server) error {
+	if row.World == "" || !row.alive() {
+		return nil
+	}
+	return &Error{Server: own.ID, Row: *row, kind: ErrRunning, reason: fmt.Sprintf(
+		"continues in the database %q, and runs elsewhere: %s; stop that process", reg.Place(), row.running())}
 }
 
 // each visits the worlds of a database that are bound in a fleet registry, with their rows in this one. denied is why a

@@ -98,10 +98,14 @@ func TestGone(t *testing.T) {
 		claimed(t, f, 7)
 		m := join(t, world, f, 7)
 		mint(t, m)
+		says(t, f.MayReturn(ctx, storetest.World(world), false), fleet.ErrRunning, "runs elsewhere", "stop that process")
 		says(t, f.Gone(ctx, storetest.World(world), "new", note), fleet.ErrRunning, "runs elsewhere", "stop that process")
 		must(t, m.Close())
+		must(t, f.MayReturn(ctx, storetest.World(world), false))
 		backup := copyOf(t, world, newDSN())
 		must(t, f.Gone(ctx, storetest.World(world), "new", note))
+		must(t, f.MayReturn(ctx, storetest.World(world), true))
+		says(t, f.MayReturn(ctx, storetest.World(world), false), fleet.ErrSuperseded, `was merged into "new"`)
 		must(t, f.Gone(ctx, storetest.World(world), "new", note))
 		s, history := shown(t, f, 7)
 		if s.GoneInto != "new" || history[len(history)-1].Action != "gone" || len(history) != 3 {
@@ -112,6 +116,25 @@ func TestGone(t *testing.T) {
 		must(t, f.Gone(ctx, storetest.World(world), "", note))
 		m = join(t, world, f, 7)
 		must(t, m.Close())
+		must(t, f.Retire(ctx, 7, note))
+		says(t, f.MayReturn(ctx, storetest.World(world), false), fleet.ErrRetired, "is retired")
+		must(t, f.MayReturn(ctx, storetest.World(world), true)) // it is back, though it starts nowhere
+		must(t, f.Gone(ctx, storetest.World(world), "", note))
+	})
+}
+
+// A world is not back in a fleet registry that does not know it.
+func TestMayReturnElsewhere(t *testing.T) {
+	t.Parallel()
+	onEachWithFleet(t, func(t *testing.T, other *fleet.Fleet, newDSN func() string) {
+		f := storetest.NewFleet(t, newDSN())
+		claimed(t, f, 7)
+		world := withRegistry(t, newDSN())
+		must(t, join(t, world, f, 7).Close())
+		for _, came := range []bool{false, true} {
+			must(t, f.MayReturn(t.Context(), storetest.World(world), came))
+			says(t, other.MayReturn(t.Context(), storetest.World(world), came), fleet.ErrNotClaimed, "is not claimed in the fleet registry")
+		}
 	})
 }
 

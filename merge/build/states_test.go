@@ -768,3 +768,75 @@ func TestUndoOfOpenWithAnotherWorld(t *testing.T) {
 		t.Errorf("the gate was closed: %+v, %v; before %+v", after, err, before)
 	}
 }
+
+// What a fleet registry would refuse is known before an undo writes anything: afterwards the game could go on nowhere. It is not asked
+// about a merge that no game entered.
+func TestUndoAsksFirst(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
+		p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{})
+		worldtest.MustApply(t, p, into, all)
+		no := &record.RefusedError{Doing: "undo", Refusals: []plan.Refusal{{Reason: "server 1 is not claimed"}}}
+		asked := 0
+		options := build.UndoOptions{MayPlace: func(context.Context) error { asked++; return no }}
+		worldtest.Opened(t, p, into, all)
+		for _, force := range []bool{false, true} {
+			options.Force = force
+			_, err := build.Undo(t.Context(), p, into, all, options)
+			worldtest.RefusedBecause(t, "undo", "server 1 is not claimed", err)
+			at, err := build.LookUp(t.Context(), p, into, all)
+			if err != nil || at.State != record.StateOpen {
+				t.Errorf("then %+v, %v", at, err)
+			}
+			worldtest.Startable(t, into, 1, true)
+		}
+		if asked != 2 {
+			t.Errorf("asked %d times", asked)
+		}
+		options.MayPlace = nil
+		worldtest.Startable(t, all[0], 1, false)
+		if done, err := build.Undo(t.Context(), p, into, all, options); err != nil || !done.Dropped {
+			t.Errorf("%+v, %v", done, err)
+		}
+		p = worldtest.MustPlan(t, into, all, planner.PlanOptions{})
+		worldtest.MustApply(t, p, into, all)
+		options.MayPlace, options.Force = func(context.Context) error { return no }, false
+		if done, err := build.Undo(t.Context(), p, into, all, options); err != nil || !done.Dropped {
+			t.Errorf("of a made merge: %+v, %v", done, err)
+		}
+	})
+}
+
+// An undo that goes on looks again what others wrote since it was interrupted: nothing keeps a game without a registry out.
+func TestUndoLooksAgain(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := worldtest.KeyWorlds(t, e, 2)
+		points := []string{"after state"}
+		if e.Name != "sqlite" { // where tables go one by one
+			points = append(points, "before drop", "after drop")
+		}
+		for _, point := range points {
+			into := e.Fresh(t, "new")
+			p := worldtest.MustPlan(t, into, all, worldtest.KeyOptions(nil))
+			worldtest.MakeAll(t, p, into, all)
+			worldtest.Opened(t, p, into, all)
+			met := 0
+			_, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: job.Options{RetryFor: -1}}, job.Hooks{Fail: func(at string) error {
+				if at == point {
+					met++
+					return driver.ErrBadConn
+				}
+				return nil
+			}})
+			if !errors.Is(err, record.ErrStopped) || met == 0 {
+				t.Fatalf("%s: %d times, %v", point, met, err)
+			}
+			worldtest.Exec(t, into, "INSERT INTO items VALUES (999, 1, 'late')")
+			_, err = build.Undo(t.Context(), p, into, all, build.UndoOptions{})
+			worldtest.RefusedBecause(t, point, `table "items": it has 5 rows, but was made with 4: changes there would be lost; -force drops it anyway`, err)
+			if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: true}); err != nil || !done.Dropped {
+				t.Errorf("%s: %+v, %v", point, done, err)
+			}
+		}
+	})
+}

@@ -31,6 +31,10 @@ type UndoOptions struct {
 	// rehearsal, is not undone in its place: that is [record.ErrBusy].
 	Begun string
 
+	// MayPlace, if not nil, is called before anything is written to take back a merge that the game may have entered. Its error
+	// is that with which Placing would end.
+	MayPlace func(ctx context.Context) error
+
 	// Placing, if not nil, is called before a new database is dropped that the game may have entered, when the worlds
 	// have the marks and the generation to go on: to note elsewhere where they are again. If the call is
 	// interrupted it is made again.
@@ -111,7 +115,7 @@ func newUndo(plan *plan.Plan, into world.Database, worlds []world.Database, opts
 	}
 	r.New.Unchecked = true
 	r.Manifest.Begun = opts.Begun
-	u := &undo{Run: r, force: opts.Force, placing: opts.Placing, done: &Undone{ID: plan.ID}}
+	u := &undo{Run: r, force: opts.Force, mayPlace: opts.MayPlace, placing: opts.Placing, done: &Undone{ID: plan.ID}}
 	if r.New.Dialect().MySQL() {
 		r.New.Begins = func(ctx context.Context) error { return onlyUndo(ctx, u) }
 	}
@@ -121,9 +125,10 @@ func newUndo(plan *plan.Plan, into world.Database, worlds []world.Database, opts
 
 type undo struct {
 	*job.Run
-	force   bool
-	placing func(ctx context.Context) error
-	done    *Undone
+	force    bool
+	mayPlace func(ctx context.Context) error
+	placing  func(ctx context.Context) error
+	done     *Undone
 
 	found record.State // with which this process began; "" from when it has recorded the undo
 
@@ -173,6 +178,13 @@ func (u *undo) undo(ctx context.Context, recorded record.State) error {
 			return err
 		}
 		u.found = ""
+	} else if was.Whole() && !u.force { // since it was interrupted, others may have written there: without a registry nothing keeps a game out
+		if err := u.Learn(ctx); err != nil {
+			return err
+		}
+		if err := untouched(ctx, u); err != nil {
+			return err
+		}
 	}
 	if was.Entered() {
 		u.done.Raised = true
@@ -201,6 +213,12 @@ func (u *undo) begin(ctx context.Context, recorded record.State) (was record.Sta
 		return "", err
 	}
 	u.older = u.Behind(was)
+	entered := was.Entered() || u.force && was == record.StateMade
+	if entered {
+		if err := u.Retry(ctx, "asking where the worlds may be", u.asks); err != nil {
+			return "", err
+		}
+	}
 	if err := mayDrop(ctx, u, was); err != nil {
 		return "", err
 	}
@@ -209,7 +227,7 @@ func (u *undo) begin(ctx context.Context, recorded record.State) (was record.Sta
 		if err != nil {
 			return "", err
 		}
-		if ran || u.force && was == record.StateMade { // or it is not known who wrote there
+		if ran || entered { // or it is not known who wrote there
 			was = record.StateOpening
 		}
 	}
@@ -229,6 +247,14 @@ func (u *undo) begin(ctx context.Context, recorded record.State) (was record.Sta
 		}
 		return err
 	})
+}
+
+// asks makes sure that it can be noted elsewhere where the worlds are again: afterwards the game could not go on anywhere.
+func (u *undo) asks(ctx context.Context) error {
+	if u.mayPlace == nil {
+		return nil
+	}
+	return u.mayPlace(ctx)
 }
 
 // undoPlace notes elsewhere where the worlds are again.

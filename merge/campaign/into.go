@@ -104,6 +104,20 @@ type Places interface {
 	// Opened records that they are in the new database from now on, and Undone that they are in their own again.
 	Opened(ctx context.Context, plan *merge.Plan, into merge.Database, worlds []merge.Database, why string) error
 	Undone(ctx context.Context, plan *merge.Plan, into merge.Database, worlds []merge.Database, why string) error
+
+	// MayUndo is the error of Undone as far as it can be known before an undo writes anything.
+	MayUndo(ctx context.Context, plan *merge.Plan, worlds []merge.Database) error
+}
+
+// mayMoveBack is the error of move as far as it can be known before an undo writes anything.
+func (r *runner) mayMoveBack(ctx context.Context, j *job, plan *merge.Plan) error {
+	if r.opts.Places == nil {
+		return nil
+	}
+	if err := r.opts.Places.MayUndo(ctx, plan, j.databases); err != nil {
+		return fmt.Errorf("the fleet registry could not note where the worlds of %q are: %w", plan.New.Name, err)
+	}
+	return nil
 }
 
 // move records that the worlds go on in the new database, or back.

@@ -34,6 +34,8 @@ func (r registry) Undone(_ context.Context, plan *merge.Plan, into merge.Databas
 	return r.move(plan, made, now, worlds[0].Name)
 }
 
+func (r registry) MayUndo(context.Context, *merge.Plan, []merge.Database) error { return nil }
+
 func (r registry) move(plan *merge.Plan, from, to, name string) error {
 	world := plan.Worlds[0].Name
 	if at, known := r[world]; known && (from == "" || at == from) {

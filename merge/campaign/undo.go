@@ -71,7 +71,7 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 			}
 		})
 	}
-	force := merge.UndoOptions{Options: m.watch(options), Force: r.opts.Force, Begun: begun, Placing: func(ctx context.Context) error { return r.move(ctx, j, plan, true) }}
+	force := merge.UndoOptions{Options: m.watch(options), Force: r.opts.Force, Begun: begun, MayPlace: func(ctx context.Context) error { return r.mayMoveBack(ctx, j, plan) }, Placing: func(ctx context.Context) error { return r.move(ctx, j, plan, true) }}
 	var undone *merge.Undone
 	if err = merge.ErrNoMerge; !nothing {
 		undone, err = merge.Undo(ctx, plan, j.into, j.databases, force)

@@ -23,6 +23,9 @@ func Written(ctx context.Context, r *job.Run) (written []plan.Refusal, err error
 	rows := int64(0)
 	for i := range r.Plan.Tables {
 		t := &r.Plan.Tables[i]
+		if r.Layouts[t.Name] == nil && r.Manifest.Left == record.StateUndoing {
+			continue // an undo that was interrupted dropped it
+		}
 		if what := altered(r, t); what != "" {
 			note(t.Name, what)
 			continue

@@ -30,10 +30,12 @@ func (s surroundings) elsewhere(cmd *cliv3.Command) (func(context.Context, merge
 	return databases.Registry{DSN: dsn}.Elsewhere(func(text string) { cli.LogOf(cmd).Say(printable.Text(text)) }), err
 }
 
-// moving is what records in the fleet registry where the worlds of a plan are from now on.
-func (s surroundings) moving(ctx context.Context, cmd *cliv3.Command, j *work, why string,
-	record func(r databases.Registry, ctx context.Context, p *merge.Plan, into merge.Database, worlds []merge.Database, why string) error,
-) (func(context.Context) error, error) {
+// asker makes what a command asks of the fleet registry, or records there, of how it ends: it says so, and waits no longer than
+// -patience for an answer.
+type asker func(with func(ctx context.Context, r databases.Registry) error) func(context.Context) error
+
+// placing looks whether the fleet registry can be asked that knows where the worlds of a plan are.
+func (s surroundings) placing(ctx context.Context, cmd *cliv3.Command, j *work) (asker, error) {
 	dsn, err := databases.NewConfig(cmd.String("config"), s.env).Registry(cmd.String("fleet"))
 	if err != nil {
 		return nil, err
@@ -50,16 +52,18 @@ func (s surroundings) moving(ctx context.Context, cmd *cliv3.Command, j *work, w
 	if answered(); err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context) error {
-		defer asking()()
-		patience := max(j.options.RetryFor, grace)
-		ctx, end := context.WithTimeout(ctx, patience)
-		defer end()
-		err := record(registry, ctx, j.plan, j.into, j.worlds, why)
-		if errors.Is(err, context.DeadlineExceeded) { // rather than to wait once more for a lock
-			err = &merge.StoppedError{Doing: "recording where the worlds are", Cause: fmt.Errorf("no answer for %s: %w", patience, err)}
+	return func(with func(ctx context.Context, r databases.Registry) error) func(context.Context) error {
+		return func(ctx context.Context) error {
+			defer asking()()
+			patience := max(j.options.RetryFor, grace)
+			ctx, end := context.WithTimeout(ctx, patience)
+			defer end()
+			err := with(ctx, registry)
+			if errors.Is(err, context.DeadlineExceeded) { // rather than to wait once more for a lock
+				err = &merge.StoppedError{Doing: "recording where the worlds are", Cause: fmt.Errorf("no answer for %s: %w", patience, err)}
+			}
+			return err
 		}
-		return err
 	}, nil
 }
 

@@ -19,19 +19,19 @@ func TestPlacingHasPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cmd := &cliv3.Command{Name: "undo", Flags: []cliv3.Flag{fleetFlag(), databases.ConfigFlag()}}
 		j := &work{job: &job{plan: &merge.Plan{Worlds: []merge.World{{}}}, worlds: []merge.Database{{}}}, options: merge.Options{RetryFor: 3 * time.Second}}
-		locked := func(_ databases.Registry, ctx context.Context, _ *merge.Plan, _ merge.Database, _ []merge.Database, _ string) error {
+		locked := func(ctx context.Context, _ databases.Registry) error {
 			<-ctx.Done()
 			return ctx.Err()
 		}
 		s := surroundings{env: func(string) (string, bool) { return "", false }}
-		placing, err := s.moving(t.Context(), cmd, j, "", locked)
+		place, err := s.placing(t.Context(), cmd, j)
 		if err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if err := placing(ctx); !errors.Is(err, merge.ErrStopped) || time.Since(began) != 3*time.Second {
+		if err := place(locked)(ctx); !errors.Is(err, merge.ErrStopped) || time.Since(began) != 3*time.Second {
 			t.Errorf("after %s: %v", time.Since(began), err)
 		}
 	})

@@ -19,13 +19,16 @@ func (s surroundings) open(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	defer j.close()
-	placing, err := s.moving(ctx, cmd, j, fmt.Sprintf("the merge %s was opened", j.plan.ID), databases.Registry.Opened)
+	place, err := s.placing(ctx, cmd, j)
 	if err != nil {
 		return j.unplaced(ctx, "open", err)
 	}
 	if err := cli.Confirm(ctx, cmd, "This proves "+j.where()+", and opens it to game servers."); err != nil {
 		return err
 	}
+	placing := place(func(ctx context.Context, r databases.Registry) error {
+		return r.Opened(ctx, j.plan, j.into, j.worlds, fmt.Sprintf("the merge %s was opened", j.plan.ID))
+	})
 	w := j.watch(cli.LogOf(cmd), estimate.VerifyWork(j.plan)...)
 	opened, err := merge.Open(ctx, j.plan, j.into, j.worlds, merge.OpenOptions{Options: w.working(j.options), Placing: placing})
 	w.close()

@@ -28,13 +28,18 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 	if at != nil {
 		begun = at.Begun
 	}
-	var placing func(context.Context) error
+	options := merge.UndoOptions{Force: force, Begun: begun}
 	if tried {
 		log.Sayf("dropping %s, which a rehearsal made", printable.Text(j.into.Name))
 	} else {
-		if placing, err = s.moving(ctx, cmd, j, fmt.Sprintf("the merge %s was undone", j.plan.ID), databases.Registry.Undone); err != nil {
+		place, err := s.placing(ctx, cmd, j)
+		if err != nil {
 			return j.unplaced(ctx, "undo", err)
 		}
+		options.MayPlace = place(func(ctx context.Context, r databases.Registry) error { return r.MayUndo(ctx, j.plan, j.worlds) })
+		options.Placing = place(func(ctx context.Context, r databases.Registry) error {
+			return r.Undone(ctx, j.plan, j.into, j.worlds, fmt.Sprintf("the merge %s was undone", j.plan.ID))
+		})
 		log.Sayf("undoing the merge: %s is dropped unless changes in it would be lost", printable.Text(j.into.Name))
 		if at != nil {
 			if unknown := report.LaterMerge(j.plan, at.State); unknown != "" {
@@ -50,7 +55,8 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 		w.close()
 		return err
 	}
-	undone, err := merge.Undo(ctx, j.plan, j.into, j.worlds, merge.UndoOptions{Options: w.working(j.options), Force: force, Begun: begun, Placing: placing})
+	options.Options = w.working(j.options)
+	undone, err := merge.Undo(ctx, j.plan, j.into, j.worlds, options)
 	w.close()
 	if errors.Is(err, merge.ErrNoMerge) {
 		return report.Plainly(err)

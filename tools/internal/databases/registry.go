@@ -154,6 +154,27 @@ func (r Registry) Undone(ctx context.Context, plan *merge.Plan, into merge.Datab
 	return refusal("undo", r.moved(ctx, plan, worlds[0], worlds, made, "", why))
 }
 
+// MayUndo is the error of [Registry.Undone] as far as it can be known before an undo writes anything.
+func (r Registry) MayUndo(ctx context.Context, plan *merge.Plan, worlds []merge.Database) error {
+	if err := r.Required(ctx, plan, worlds[0]); err != nil || r.DSN.IsZero() {
+		return err
+	}
+	f, err := r.open()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for i, w := range plan.Worlds {
+		if !w.Fence {
+			continue
+		}
+		if err := r.on(ctx, worlds[i], func(reg *worldregistry.Registry) error { return f.MayReturn(ctx, reg, i > 0) }); err != nil {
+			return refusal("undo", err)
+		}
+	}
+	return nil
+}
+
 // refusal is what the fleet registry refused, as a finding.
 func refusal(doing string, err error) error {
 	if no, is := errors.AsType[*fleet.Error](err); is {

@@ -177,7 +177,8 @@ func (lib *library) run(l *life, m *aMerge, command string, f *fault) answer {
 		}
 	case "undo", "undo -force":
 		placing := func(ctx context.Context) error { return registry.Undone(ctx, m.plan, into, worlds, "it was undone") }
-		_, err = merge.Undo(ctx, m.plan, into, worlds, merge.UndoOptions{Options: options, Force: command == "undo -force", Placing: f.mortal(placing)})
+		_, err = merge.Undo(ctx, m.plan, into, worlds, merge.UndoOptions{Options: options, Force: command == "undo -force",
+			MayPlace: func(ctx context.Context) error { return registry.MayUndo(ctx, m.plan, worlds) }, Placing: f.mortal(placing)})
 	}
 	return end(ended(err))
 }
