@@ -19,7 +19,7 @@ func applyOne(ctx context.Context, r *runner, j *job) ending {
 	if !r.opts.Try && r.recordOf(j).Phase == Undoing { // what was begun comes to its end
 		return undoOne(ctx, r, j, m, "")
 	}
-	t := &attempt{r: r, job: j, meter: m, began: r.book.now()}
+	t := &attempt{r: r, job: j, meter: m, began: r.book.now(), before: r.recordOf(j)}
 	how := t.run(ctx)
 	took := r.book.now().Sub(t.began).Seconds()
 	if r.opts.Try {
@@ -44,6 +44,8 @@ type attempt struct {
 	plan  *merge.Plan // nil: it could not be read
 	began time.Time
 	whole bool // it began with the first row
+
+	before *record // the attempt
 }
 
 func (t *attempt) run(ctx context.Context) ending {
@@ -134,11 +136,28 @@ func (t *attempt) open(ctx context.Context, options merge.Options) ending {
 	if err != nil {
 		return t.fail(ctx, "open", err)
 	}
+	if opened.Before {
+		return t.wasOpen()
+	}
 	o.Open(opened, true)
 	reports := t.r.report(t.job, o, "open")
 	text := fmt.Sprintf("every row is as planned, and %s is open", t.plan.New.Name)
 	t.r.update(t.job.Merge, KindVerified, text, func(rec *record) {
 		rec.rest(Verified, "", nil, reports)
+		rec.Open = true
+	})
+	return done
+}
+
+// wasOpen ends an attempt that found the new database open: nothing was proved now, and what a proof has found since stays.
+func (t *attempt) wasOpen() ending {
+	if t.before.Phase == Failed && t.before.Open {
+		t.r.update(t.job.Merge, "", "", func(rec *record) { rec.rest(Failed, t.before.Problem, t.before.Advice, nil) })
+		return failed
+	}
+	text := fmt.Sprintf("%s was open already: it was proved when it was opened, and not again now", t.plan.New.Name)
+	t.r.update(t.job.Merge, KindVerified, text, func(rec *record) {
+		rec.rest(Verified, "", nil, nil)
 		rec.Open = true
 	})
 	return done

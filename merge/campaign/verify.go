@@ -46,7 +46,10 @@ func verifyOne(ctx context.Context, r *runner, j *job) ending {
 	}
 	at, err := merge.LookUp(ctx, plan, j.into, j.databases)
 	if err == nil && !at.State.Whole() {
-		if !j.named && (at.State.Nothing() || at.State == merge.StateTried) {
+		switch {
+		case before.Phase == Verified && gone(ctx, r, j):
+			return failed
+		case !j.named && (at.State.Nothing() || at.State == merge.StateTried):
 			return done
 		}
 		err = fmt.Errorf("the merge is not completed (%s)", at.State)

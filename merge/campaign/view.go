@@ -41,6 +41,7 @@ type Tally struct {
 	trying     int // begun by a rehearsal, and not completed
 	leftOut    int // of those skipped: nothing of them was written
 	incomplete int // of those failed or refused: for an error, and no finding
+	unproved   int // of those verified: they could not be verified again
 }
 
 // Tally counts the merges of the campaign.
@@ -58,6 +59,8 @@ func (s *Status) Tally() (c Tally) {
 			c.Failed++
 		case m.Phase == Skipped && m.Problem == "":
 			c.leftOut++
+		case m.Phase == Verified && m.Problem != "":
+			c.unproved++
 		case m.Phase == Trying && m.Problem != "":
 			c.Failed++
 			if m.Incomplete {
@@ -146,6 +149,8 @@ func (v *saying) say() {
 	case c.Tried+c.trying > 0 && v.Name == "apply":
 		v.set("FAILED", report.Refused, "%s refused: undo the rehearsal first", c.of(c.Tried+c.trying))
 		v.Then("To drop it:", v.Command("undo"))
+	case c.unproved > 0 && v.Name == "verify":
+		v.set("INCOMPLETE", report.Incomplete, "%s could not be verified: see below", c.of(c.unproved))
 	case c.Finished():
 		v.done()
 	case c.begun > 0:
@@ -246,8 +251,11 @@ func (v *saying) done() {
 
 // notBegun says that nothing was written.
 func (v *saying) notBegun() {
-	c := v.c
-	v.set("NOT BEGUN", report.Done, "%s planned", c.of(c.Planned))
+	c, ending := v.c, report.Done
+	if v.Name == "apply" || v.Name == "verify" { // which were to come further
+		ending = report.NotVerified
+	}
+	v.set("NOT BEGUN", ending, "%s planned", c.of(c.Planned))
 	switch {
 	case c.Refused > 0 && c.found():
 		v.set(v.Word, report.Refused, "%s, %d refused: see below", v.Sentence, c.Refused)
