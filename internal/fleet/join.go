@@ -182,7 +182,7 @@ func (f *Fleet) claims(server gameid.ServerID, row *Server, id string, own world
 	case row == nil:
 		return f.notClaimed(server, options.Name, "-server "+server.String())
 	case row.State == Retired:
-		return refuse(ErrRetired, "is retired in the fleet registry %q: %q, %s; claim a new server for a new world", f, row.Name, row.lastSeen())
+		return refuse(ErrRetired, "is retired in the fleet registry %q: %q, %s; claim a new server for a new world; if this is the retired one and is to go on, see: gameid servers rebind -h", f, row.Name, row.lastSeen())
 	case row.World == own.World && own.World != "" && row.GoneInto != "":
 		return refuse(ErrSuperseded, "must not run on the database %q: its world was merged into %q, as the fleet registry %q has recorded: this is the database from before, or a copy of it. "+
 			"Its players are there; to take the merge back: servermerge undo; if that database is lost and this copy is to be the world from now on, see: gameid servers rebind -h", options.Place, row.GoneInto, f)

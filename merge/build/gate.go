@@ -9,6 +9,7 @@ import (
 	"mergesafe/internal/sqldb"
 	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/job"
+	"mergesafe/merge/plan"
 	"mergesafe/merge/record"
 	"mergesafe/merge/world"
 )
@@ -32,6 +33,9 @@ func closeGate(ctx context.Context, r *job.Run, doing string) error {
 		if err := r.Manifest.HoldState(ctx, r.Manifest.Left, record.Exclusive); err != nil {
 			return err
 		}
+		if err := notLater(ctx, r, doing, "undo that merge first"); err != nil {
+			return err
+		}
 		now, err := record.Servers(ctx, r.New.Database)
 		if err != nil {
 			return err
@@ -51,6 +55,18 @@ func closeGate(ctx context.Context, r *job.Run, doing string) error {
 		return err
 	}
 	return r.Hooks.Fail.At("after guard")
+}
+
+// notLater refuses a new database that became a world of a later merge, with what to do.
+func notLater(ctx context.Context, r *job.Run, doing, what string) error {
+	servers, err := entriesOf(ctx, r)
+	for _, s := range servers {
+		if s.fence.Merge != "" && s.fence.Merge != r.Plan.ID {
+			return &record.RefusedError{Doing: doing, Refusals: []plan.Refusal{{Source: r.New.Name, Place: plan.PlaceServers,
+				Reason: fmt.Sprintf("it became a world of a later merge: %s: %s", s.fence, what)}}}
+		}
+	}
+	return err
 }
 
 // gateIsClosed reports whether no server of the new database can start.

@@ -713,7 +713,7 @@ func TestRestoredFromBefore(t *testing.T) {
 	_, err = prove.Verify(t.Context(), p, into, all, job.Options{})
 	worldtest.RefusedBecause(t, "verify", "this database is a copy from before that", err)
 	worldtest.Startable(t, into, 1, false)
-	if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil || !done.Raised {
+	if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil || !done.Raised || !done.Unseen {
 		t.Errorf("%+v, %v", done, err)
 	}
 	worldtest.Refill(t, copied, into)
@@ -838,5 +838,39 @@ func TestUndoLooksAgain(t *testing.T) {
 				t.Errorf("%s: %+v, %v", point, done, err)
 			}
 		}
+	})
+}
+
+// A new database that became a world of a later merge is neither opened again nor dropped: its game is there.
+func TestLaterMerge(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
+		p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{})
+		worldtest.MustApply(t, p, into, all)
+		worldtest.Opened(t, p, into, all)
+		both := []world.Database{worldtest.GameWorld(t, e, "s3", 3, 2, "carl"), into}
+		newer := e.Fresh(t, "newer")
+		later := worldtest.MustPlan(t, newer, both, planner.PlanOptions{})
+		refused := func(goes string) {
+			t.Helper()
+			_, err := build.Open(t.Context(), p, into, all, build.Options{})
+			worldtest.RefusedBecause(t, "open", fmt.Sprintf(`database "new": it became a world of a later merge: its world %s to "newer" by the merge %q`, goes, later.ID), err)
+			for _, force := range []bool{false, true} {
+				_, err = build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: force})
+				worldtest.RefusedBecause(t, "undo", ": undo that merge first", err)
+			}
+		}
+		worldtest.MustApply(t, later, newer, both)
+		refused("goes")
+		worldtest.Opened(t, later, newer, both)
+		refused("went")
+		worldtest.Startable(t, newer, 3, true)
+		if done, err := build.Undo(t.Context(), later, newer, both, build.UndoOptions{}); err != nil || !done.Dropped {
+			t.Fatalf("%+v, %v", done, err)
+		}
+		if _, err := build.Open(t.Context(), p, into, all, build.Options{}); err != nil {
+			t.Error(err)
+		}
+		worldtest.Startable(t, into, 1, true)
 	})
 }

@@ -55,6 +55,10 @@ type Undone struct {
 	// so that those of the worlds were raised above these.
 	Raised bool `json:"raised,omitempty"`
 
+	// Unseen says that more may have been given than could be seen: the new database is gone, or a copy from before. Reserved
+	// times were raised above all that can have been given until now; counters were not.
+	Unseen bool `json:"unseen,omitempty"`
+
 	// NoRecord says that there was no record of the merge: it had not begun, or an earlier undo
 	// was interrupted at its very end. Lifted are the fences, by this call.
 	NoRecord bool         `json:"no_record,omitempty"`
@@ -178,16 +182,11 @@ func (u *undo) undo(ctx context.Context, recorded record.State) error {
 			return err
 		}
 		u.found = ""
-	} else if was.Whole() && !u.force { // since it was interrupted, others may have written there: without a registry nothing keeps a game out
-		if err := u.Learn(ctx); err != nil {
-			return err
-		}
-		if err := untouched(ctx, u); err != nil {
-			return err
-		}
+	} else if err := u.goOn(ctx, was); err != nil {
+		return err
 	}
 	if was.Entered() {
-		u.done.Raised = true
+		u.done.Raised, u.done.Unseen = true, u.older
 		if err := u.each(ctx, []undoAction{{"raising the counters of the worlds", raise}, {"recording where the worlds are again", undoPlace}}); err != nil {
 			return err
 		}
@@ -247,6 +246,19 @@ func (u *undo) begin(ctx context.Context, recorded record.State) (was record.Sta
 		}
 		return err
 	})
+}
+
+// goOn looks again before an undo that was interrupted goes on. Others may have written to the new database since: without a registry,
+// nothing keeps a game out.
+func (u *undo) goOn(ctx context.Context, was record.State) error {
+	u.older = was == record.StateOpening // for all that is known
+	if u.force || !was.Whole() {
+		return nil
+	}
+	if err := u.Learn(ctx); err != nil {
+		return err
+	}
+	return untouched(ctx, u)
 }
 
 // asks makes sure that it can be noted elsewhere where the worlds are again: afterwards the game could not go on anywhere.
@@ -348,7 +360,7 @@ func (u *undo) nothing(ctx context.Context) error {
 		if err := u.each(ctx, []undoAction{{"checking the worlds", worldsThere}, {"checking the registries", asPlanned}}); err != nil {
 			return err
 		}
-		u.done.Raised = true
+		u.done.Raised, u.done.Unseen = true, true
 		ends = append([]undoAction{{"raising the counters of the worlds", raiseUnseen}, {"recording where the worlds are again", undoPlace}}, ends...)
 	}
 	return u.each(ctx, ends)

@@ -76,7 +76,7 @@ func TestUndoWithoutRecordOpened(t *testing.T) {
 			}
 		}
 		undone, err := build.Undo(t.Context(), p, elsewhere, all, build.UndoOptions{Force: true})
-		if err != nil || !undone.NoRecord || !undone.Raised || len(undone.Lifted) != 2 {
+		if err != nil || !undone.NoRecord || !undone.Raised || !undone.Unseen || len(undone.Lifted) != 2 {
 			t.Fatalf("%+v, %v", undone, err)
 		}
 		if now := worldtest.RegistryIn(t, all[0])[0]; now.Reserved < given.Reserved || now.Generation() <= given.Generation() {

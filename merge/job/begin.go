@@ -75,7 +75,7 @@ func (r *Run) Kept(ctx context.Context, doing string, state record.State) error 
 	if r.Behind(state) {
 		return &record.RefusedError{Doing: doing, Refusals: []plan.Refusal{{Source: r.New.Name, Next: plan.NextNone, Reason: "the fences of its worlds say " +
 			"that the merge was opened, but this database is a copy from before that: give the opened database; if it is gone, undo the merge, " +
-			"which raises the worlds' counters above the numbers used there, then plan again"}}}
+			"which raises the reserved times of its worlds, then plan again; what counters gave in the opened one is not known then"}}}
 	}
 	return r.Retry(ctx, "checking the fences", func(ctx context.Context) error {
 		now, err := r.planned(ctx, doing)

@@ -377,7 +377,7 @@ func (v *View) undone(o *Outcome, place, worlds string) {
 	}
 	switch {
 	case u.NoRecord && u.Raised:
-		v.Sentence = fmt.Sprintf("the fences were lifted, although %s is lost with everything that players did there; counters and reserved times of the worlds continue after the keys that may have been used there", place)
+		v.Sentence = fmt.Sprintf("the fences were lifted, although %s is lost with everything that players did there; reserved times of the worlds continue after all that may have been given there", place)
 	case u.NoRecord:
 		v.Sentence = "the fences were lifted; nothing of the merge is left"
 	case u.Kept:
@@ -387,6 +387,10 @@ func (v *View) undone(o *Outcome, place, worlds string) {
 	default:
 		v.Sentence = fmt.Sprintf("everything that the merge made in %s was dropped; %s", place, written)
 		v.note("The database itself was not dropped, because the merge did not make everything in it: " + printable.List(u.Others, ", ", shownTables))
+	}
+	if u.Unseen {
+		v.note(fmt.Sprintf("What AUTO_INCREMENT and other counters gave in %s is not known if it was lost, or is an older copy. "+
+			"Before a game starts, raise those of %s above every key that was given there.", place, worlds))
 	}
 	for _, note := range u.Notes {
 		v.note(note)

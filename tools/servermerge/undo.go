@@ -29,11 +29,11 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 		begun = at.Begun
 	}
 	options := merge.UndoOptions{Force: force, Begun: begun}
+	var place asker
 	if tried {
 		log.Sayf("dropping %s, which a rehearsal made", printable.Text(j.into.Name))
 	} else {
-		place, err := s.placing(ctx, cmd, j)
-		if err != nil {
+		if place, err = s.placing(ctx, cmd, j); err != nil {
 			return j.unplaced(ctx, "undo", err)
 		}
 		options.MayPlace = place(func(ctx context.Context, r databases.Registry) error { return r.MayUndo(ctx, j.plan, j.worlds) })
@@ -72,7 +72,25 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 	if err != nil {
 		return j.failed(ctx, err, o)
 	}
+	if place != nil {
+		// It was undone, whatever is known of this.
+		_ = place(func(ctx context.Context, r databases.Registry) error {
+			undone.Notes = append(undone.Notes, staysAway(ctx, r, j.worlds)...)
+			return nil
+		})(ctx)
+	}
 	return j.conclude(ctx, o)
+}
+
+// staysAway says of worlds why the fleet registry does not let them start, such as those that were retired since they came.
+func staysAway(ctx context.Context, r databases.Registry, worlds []merge.Database) (notes []string) {
+	elsewhere := r.Elsewhere(func(string) {})
+	for _, d := range worlds {
+		if why, err := elsewhere(ctx, d); err == nil && why != "" {
+			notes = append(notes, fmt.Sprintf("%s cannot be started yet: %s", printable.Text(d.Name), why))
+		}
+	}
+	return notes
 }
 
 // undoAgain says what comes next for an undo beside another process.
