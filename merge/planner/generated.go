@@ -33,6 +33,21 @@ func tryStored(ctx context.Context, s *world.World, table string) (*plan.Refusal
 		Reason: fmt.Sprintf("%s: %s", bent, bent.Remedy())}, nil
 }
 
+// tryIndexes refuses an index of which the new database would have other values than the games ask for.
+func tryIndexes(ctx context.Context, s *world.World, tables []string) (*plan.Refusal, error) {
+	table, index, err := world.SessionBound(ctx, s, tables)
+	if err != nil {
+		return nil, fmt.Errorf("database %q: computing what its indexes cover: %w", s.Name(), err)
+	}
+	if index == "" {
+		return nil, nil
+	}
+	return &plan.Refusal{Place: plan.PlaceEngine, Source: s.Name(), Table: table,
+		Reason: fmt.Sprintf("its index %s covers what this server computes with its own time_zone and sql_mode, and other sessions otherwise: "+
+			"drop the index from all worlds, and make it again in the new database when that is open: ALTER TABLE %s DROP INDEX %s;",
+			index, s.Dialect.Quote(table), s.Dialect.Quote(index))}, nil
+}
+
 // trial tries rows that change on their way.
 type trial struct {
 	*world.Trial

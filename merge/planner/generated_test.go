@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge/plan"
 	"mergesafe/merge/planner"
 	"mergesafe/merge/rules"
@@ -162,6 +163,59 @@ func TestGeneratedProved(t *testing.T) {
 				t.Errorf("%s: %v, %v", change, proof.Verdict, proof.Findings)
 			}
 			onOne(t, into, "UPDATE pl SET n = 5, t = 'a' WHERE id = 21")
+		}
+	}
+}
+
+// An index over a virtual column, or an expression, that depends on the session refuses the plan, where the server has other
+// settings than our sessions: the index of the new database would be filled with other values than games look for.
+func TestSessionBoundIndex(t *testing.T) {
+	servertest.NotShort(t)
+	for name, server := range map[string]*servertest.Server{servertest.MariaDB: servertest.Private(t), servertest.MySQL: servertest.PrivateMySQL(t)} {
+		e := worldtest.EngineOn(server)
+		plan := func(zone, column, index, drop string) []string {
+			var all []world.Database
+			for i, at := range []string{"2024-01-01 03:00:00", "2024-02-02 03:00:00"} {
+				d := e.Fresh(t, fmt.Sprint("s", i+1))
+				worldtest.Exec(t, d, "SET GLOBAL time_zone = '"+zone+"'")
+				worldtest.Exec(t, d, "CREATE TABLE pl (id INT PRIMARY KEY, y TIMESTAMP NULL, n INT"+column+", "+index+")", fmt.Sprintf("INSERT INTO pl (id, y, n) VALUES (%d, '%s', 5)", i+1, at))
+				if drop != "" {
+					worldtest.Exec(t, d, drop)
+				}
+				all = append(all, d)
+			}
+			opts := planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing}}
+			p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return worldtest.ReasonsOf(p)
+		}
+		const virtual = ", v DATE AS (DATE(y)) VIRTUAL"
+		refused := map[string][2]string{"KEY k (v)": {virtual}, "UNIQUE k (v, n)": {virtual}}
+		if name == servertest.MySQL {
+			refused["KEY k ((DATE(y)))"] = [2]string{}
+		}
+		for index, c := range refused {
+			reasons := strings.Join(plan("+09:00", c[0], index, ""), "\n")
+			const want = "its index k covers what this server computes with its own time_zone and sql_mode"
+			if !strings.Contains(reasons, want) {
+				t.Errorf("%s, %s: %s", name, index, reasons)
+			}
+			_, drop, _ := strings.Cut(reasons, "when that is open: ")
+			drop, _, _ = strings.Cut(drop, ";")
+			if reasons := plan("+09:00", c[0], index, drop); len(reasons) > 0 {
+				t.Errorf("%s, %s, and %s: %v", name, index, drop, reasons)
+			}
+			if reasons := plan("+00:00", c[0], index, ""); len(reasons) > 0 {
+				t.Errorf("%s, %s, with our time zone: %v", name, index, reasons)
+			}
+		}
+		if reasons := plan("+09:00", ", v INT AS (n + 1) VIRTUAL", "KEY (v)", ""); len(reasons) > 0 {
+			t.Errorf("%s, of a number: %v", name, reasons)
+		}
+		if name == servertest.MySQL {
+			plan("+09:00", ", j JSON", "KEY ((CAST(j -> '$.a' AS UNSIGNED ARRAY)))", "") // which no SELECT computes
 		}
 	}
 }

@@ -132,11 +132,13 @@ func measureIn(ctx context.Context, p *change.Planning, database int, changes *m
 	s := p.DBs[database]
 	model := &world.Connection{Database: p.DBs[0].On.Database} // beside that of the rows that are read
 	defer model.Close()
+	var come []string
 	for i := range p.Plan.Tables {
 		t := &p.Plan.Tables[i]
 		if s.Table(t.Name) == nil || t.Only && database > 0 {
 			continue
 		}
+		come = append(come, t.Name)
 		l := world.NewLayout(p.DBs[0].Dialect, p.DBs[0].Table(t.Name))
 		change := changes.Of(s.Name(), l)
 		var tried *trial
@@ -160,7 +162,11 @@ func measureIn(ctx context.Context, p *change.Planning, database int, changes *m
 			refuse(*found)
 		}
 	}
-	return nil
+	found, err := tryIndexes(ctx, s, come)
+	if found != nil {
+		refuse(*found)
+	}
+	return err
 }
 
 // measureTable reads and sums up the rows of a table of one world.
