@@ -50,6 +50,13 @@ func judgeFull(f *Facts, k *KeyReading) Outcome {
 	next, last := report.Counter(k.Table, counter, others...)
 	left := new(big.Int).Sub(whole(last), whole(next))
 	left.Add(left, big.NewInt(1))
+	room := new(big.Int)
+	narrow := report.Narrowest(k.Table, counter.Column)
+	if narrow != nil {
+		if room.Sub(narrow.Most.Whole(), whole(next)).Add(room, big.NewInt(1)); room.Sign() < 0 {
+			room.SetInt64(0)
+		}
+	}
 	ends := fmt.Sprintf("%s would continue at %s but ends at %s", counter.Column, numeral(whole(next)), numeral(whole(last)))
 	switch {
 	case counter.Endless:
@@ -60,6 +67,12 @@ func judgeFull(f *Facts, k *KeyReading) Outcome {
 	case left.Cmp(given) < 0:
 		result.Message = fmt.Sprintf("%s: numbers left: %s; used by the worlds so far: %s: %s", ends, numeral(left), numeral(given), strings.Join(parts, ", "))
 		result.Gaps = []verdict.Gap{{Reason: "the game may soon be unable to create rows"}}
+	case narrow != nil && room.Cmp(given) < 0:
+		result.Message = fmt.Sprintf("%s would continue at %s, but %s, which refers to it, ends at %s: numbers left: %s; used by the worlds so far: %s: %s",
+			counter.Column, numeral(whole(next)), narrow.Column, numeral(narrow.Most.Whole()), numeral(room), numeral(given), strings.Join(parts, ", "))
+		result.Gaps = []verdict.Gap{{Reason: "the game may soon be unable to create rows that refer to its own"}}
+		result.Next = []string{"give " + narrow.Column + " a larger type in all databases"}
+		return Found(result)
 	default:
 		result.Message = fmt.Sprintf("%s continues at %s and ends at %s", counter.Column, numeral(whole(next)), numeral(whole(last)))
 	}

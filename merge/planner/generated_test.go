@@ -57,6 +57,7 @@ func TestGeneratedRefused(t *testing.T) {
 		"no number, of s2":           {"INT AS (CAST(t AS SIGNED)) STORED", "", "(1, 'a', '12abc', 0)", "s2", "1", "Truncated incorrect", "UPDATE pl SET t = '0' WHERE t = '12abc'"},
 		"a number that was cut":      {"TINYINT AS (n) STORED", "(1, 'a', '', 300)", "", "s1", "1", "Out of range", ""},
 		"a text that was cut":        {"VARCHAR(2) AS (t) STORED", "(1, 'a', 'abc', 0)", "", "s1", "1", "for column 'g'", ""},
+		"a text of no such letters":  {"VARCHAR(20) CHARSET latin1 AS (t) STORED", "", "(1, 'a', '日本', 0)", "s2", "1", "Incorrect string value", "UPDATE pl SET t = '0' WHERE id = 1"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

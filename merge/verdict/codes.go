@@ -215,7 +215,7 @@ var codes = []Code{
 	},
 	{
 		Code:       CodeCounterFull,
-		Meaning:    "a table with AUTO_INCREMENT has no number left for the next row after the merge, or fewer than the worlds have used so far",
+		Meaning:    "a table with AUTO_INCREMENT has no number left for the next row after the merge, or fewer than the worlds have used so far; also if only a column that refers to it ends",
 		Counts:     "counters with no number left",
 		Action:     "before the merge, give the column a larger type in all databases, or give the rows with the largest keys smaller keys",
 		Unverified: "give the column a larger type in all databases, or give the rows with the largest keys smaller keys; or make sure that the remaining numbers suffice",

@@ -109,6 +109,9 @@ func (b *Bent) Remedy() string {
 
 // alter is the statement that makes the column anew with a type that takes more; "" if there is none.
 func (b *Bent) alter() string {
+	if b.why != nil && strings.Contains(b.why.Error(), "Incorrect string value") {
+		return "" // its charset does not have the characters, however long it is
+	}
 	c, q := b.column, sqldb.MySQL.Quote
 	typ, unsigned := strings.ToLower(c.Type), ""
 	if strings.Contains(typ, "unsigned") {
