@@ -3,6 +3,7 @@ package planner
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/plan"
@@ -40,6 +41,38 @@ func refuseFailing(ctx context.Context, p *Planner) error {
 			case f.Rows > 0:
 				p.refuse(plan.Refusal{Place: plan.PlaceEngine, Source: first.Name(), Table: t.Name, Reason: fmt.Sprintf("%s would be refused by %s: correct those that SELECT * FROM %s%s finds",
 					record.CountRows(f.Rows), name, first.Dialect.Quote(t.Name), world.Where("NOT ("+c.Text+")"))})
+			}
+		}
+	}
+	return nil
+}
+
+// refuseNext refuses a counter if a CHECK or the partitions of its table refuse the number that it gives next, and would not
+// without the merge: the game could create no more rows.
+func refuseNext(ctx context.Context, p *Planner) error {
+	first := p.DBs[0]
+	q := first.Dialect.Quote
+	for i := range p.Plan.Tables {
+		t, counter := first.Table(p.Plan.Tables[i].Name), p.Plan.Tables[i].Counter
+		if counter == nil || counter.After == counter.Before {
+			continue
+		}
+		for _, c := range t.Conditions {
+			of := c.Kind == catalog.ConditionCheck || c.Kind == catalog.ConditionPartition
+			if !of || c.Off || c.Unclear != "" || !slices.Equal(c.Columns, []string{counter.Column}) {
+				continue
+			}
+			refused := make(map[uint64]bool)
+			for _, next := range []uint64{max(counter.Before, 1), counter.After} {
+				n, err := first.On.Number(ctx, fmt.Sprintf("SELECT COUNT(*) FROM (SELECT %d AS %s) AS %s WHERE NOT (%s)", next, q(counter.Column), q(t.Name), c.Text), false)
+				if err != nil {
+					return fmt.Errorf("database %q: testing the next number of table %q: %w", first.Name(), t.Name, err)
+				}
+				refused[next] = n > 0
+			}
+			if refused[counter.After] && !refused[max(counter.Before, 1)] {
+				p.refuse(plan.Refusal{Place: plan.PlaceValues, Source: first.Name(), Table: t.Name, Reason: fmt.Sprintf(
+					"%s continues at %d, which %s refuses, so the game could create no more rows: alter that in all worlds first", counter.Column, counter.After, c.String())})
 			}
 		}
 	}

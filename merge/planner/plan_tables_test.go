@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"mergesafe/internal/servertest"
 	"mergesafe/merge/build"
 	"mergesafe/merge/job"
 	"mergesafe/merge/plan"
@@ -63,4 +64,37 @@ func TestPlanRefuses(t *testing.T) {
 			unwritten(c.name)
 		})
 	}
+}
+
+// A counter whose next number a CHECK or the partitions refuse would let the game create no more rows.
+func TestNextNumberIsRefused(t *testing.T) {
+	servertest.NotShort(t)
+	worldtest.OnEvery(t, func(t *testing.T, e worldtest.Engine) {
+		reasons := func(id, further string) string {
+			var all []world.Database
+			for i := range 2 {
+				d := e.Fresh(t, fmt.Sprint("w", i))
+				worldtest.Exec(t, d, "CREATE TABLE pl (id "+id+", tag VARCHAR(20) NOT NULL "+further, fmt.Sprintf("INSERT INTO pl (tag) VALUES ('a%d'), ('b%[1]d')", i))
+				all = append(all, d)
+			}
+			p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing, Rekey: &rules.Rekey{Spaces: []rules.Space{{Keys: []string{"pl.id"}}}}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return strings.Join(worldtest.ReasonsOf(p), "; ")
+		}
+		id, bounds := "INTEGER PRIMARY KEY AUTOINCREMENT", map[string]string{", CHECK (id < 1500))": "the constraint CHECK"}
+		if e.Name != "sqlite" {
+			id = "INT PRIMARY KEY AUTO_INCREMENT"
+			bounds = map[string]string{") PARTITION BY RANGE (id) (PARTITION p0 VALUES LESS THAN (1500))": "refuses, so the game could create no more rows"}
+		}
+		for bound, want := range bounds {
+			if got := reasons(id, bound); !strings.Contains(got, "id continues at 2000, which ") || !strings.Contains(got, want) {
+				t.Errorf("%s: %s", bound, got)
+			}
+			if got := reasons(id, strings.ReplaceAll(bound, "1500", "2001")); got != "" {
+				t.Errorf("with room: %s", got)
+			}
+		}
+	})
 }

@@ -37,7 +37,7 @@ func NewPlan(ctx context.Context, into world.Database, worlds []world.Database, 
 		return nil, fmt.Errorf("merge: plan: %w", err)
 	}
 	measure := func(ctx context.Context, p *Planner) error { return Measure(ctx, p.Planning) }
-	steps := []func(context.Context, *Planner) error{judge, choose, planChanges, refuseTyped, refuseFailing, measure, planNew, refuseAgain,
+	steps := []func(context.Context, *Planner) error{judge, choose, planChanges, refuseTyped, refuseFailing, measure, planNew, refuseNext, refuseAgain,
 		measureChanges, refuseUnsent, lookAtRights}
 	for _, do := range steps {
 		if err := do(ctx, p); err != nil {
