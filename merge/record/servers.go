@@ -43,7 +43,7 @@ func InUse(database string, servers []worldregistry.Server, token string) (all [
 		case f.Here:
 			refusal = Unfinished(database, f.Merge)
 		case f.State == worldregistry.FenceMerging:
-			refusal.Reason = fmt.Sprintf("server %s is fenced: %s: leave it out, or undo that merge first", s.ID, f)
+			refusal.Reason = fmt.Sprintf("server %s is fenced: %s: leave it out, or undo that merge first; if its plan and its new database are lost, see: gameid servers release -h", s.ID, f)
 		default:
 			refusal.Reason = fmt.Sprintf("server %s is fenced: its world went to %q by another merge, on %s; undo that merge, or leave the world out",
 				s.ID, f.Into, printable.Time(f.Since))

@@ -386,3 +386,20 @@ func TestRefusedLater(t *testing.T) {
 		t.Errorf("%s: %s", is.Word, is.Sentence)
 	}
 }
+
+// The new database of a merge whose worlds are not all fenced may be a copy from before an undo: it is not to be opened.
+func TestStatusWithoutAFence(t *testing.T) {
+	for state, word := range map[merge.State]string{merge.StateMade: "MADE", merge.StateOpen: "OPEN"} {
+		o := sampleOutcome()
+		o.Command, o.Applied, o.Status = "status", nil, o.Now
+		o.Status.State = state
+		if v := o.View(); v.Word != word || v.Color == verdict.Fail {
+			t.Errorf("%s: %+v", state, v)
+		}
+		o.Status.Fences[1].Fenced = false
+		v := o.View()
+		if v.Word != word || v.Color != verdict.Fail || !strings.Contains(v.Sentence, "not all worlds are fenced") || strings.Contains(fmt.Sprint(v), "servermerge open plan.json") {
+			t.Errorf("%s: %+v", state, v)
+		}
+	}
+}

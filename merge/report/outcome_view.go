@@ -427,6 +427,7 @@ func (v *View) status(o *Outcome, place string) {
 	rows := printable.Count(o.Plan.Rows(), "row", "rows")
 	copied := fmt.Sprintf("%s of %s were copied", printable.Number(at.Copied()), rows)
 	fenced := func(f merge.FenceStatus) bool { return f.Fenced }
+	unfenced := func(f merge.FenceStatus) bool { return !f.Fenced }
 	v.Color = verdict.NotVerified
 	switch at.State {
 	case merge.StateNone:
@@ -446,6 +447,11 @@ func (v *View) status(o *Outcome, place string) {
 		if len(at.Fences) == 0 { // nothing closes it
 			v.Sentence = "made; without a registry nothing keeps game servers out: do not start one there before open"
 		}
+		if slices.ContainsFunc(at.Fences, unfenced) {
+			v.Sentence, v.Color = "its record says that it is made, but not all worlds are fenced: they may be running, or "+place+" is a copy from before an undo", verdict.Fail
+			v.Then("To drop it:", then.Undo)
+			break
+		}
 		v.Then("To prove it and open it to the game:", then.Open)
 		v.Then("To undo it:", then.Undo)
 	case merge.StateOpening:
@@ -463,7 +469,7 @@ func (v *View) status(o *Outcome, place string) {
 		}
 	case merge.StateOpen:
 		v.Word, v.Sentence, v.Color = "OPEN", rows+" were copied, and it is open to the game", verdict.Pass
-		if !slices.ContainsFunc(at.Fences, func(f merge.FenceStatus) bool { return !f.Fenced }) {
+		if !slices.ContainsFunc(at.Fences, unfenced) {
 			v.Then("To prove it:", then.Verify)
 			break
 		}
