@@ -874,3 +874,19 @@ func TestLaterMerge(t *testing.T) {
 		worldtest.Startable(t, into, 1, true)
 	})
 }
+
+// A table that was emptied before its rows were copied is not in the new database either: it does not keep undo from dropping that.
+func TestUndoOfWhatWasNotCopied(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
+		p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{})
+		worldtest.Exec(t, all[1], "DELETE FROM guild_members")
+		_, err := build.Apply(t.Context(), p, into, all, job.Options{Parallel: 1})
+		if _, is := errors.AsType[*record.ChangedError](err); !is {
+			t.Fatalf("apply: %v", err)
+		}
+		if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil || !done.Dropped {
+			t.Errorf("%+v, %v", done, err)
+		}
+	})
+}

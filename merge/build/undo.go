@@ -302,10 +302,14 @@ func (u *undo) still(ctx context.Context) error {
 
 // worldsThere refuses to drop the only rows of a world, or a world in the place of the new database.
 func worldsThere(ctx context.Context, u *undo) error {
-	err := u.RefuseWorlds("undo", func(i int, d world.Database) (string, error) {
+	copied, err := u.copied(ctx)
+	if err != nil {
+		return err
+	}
+	err = u.RefuseWorlds("undo", func(i int, d world.Database) (string, error) {
 		gone, err := record.Gone(ctx, u.Plan, i, d)
 		if err == nil && gone == "" && !u.force && u.Manifest.Left != record.StateTried && u.Manifest.Was != record.StateTried { // after a rehearsal, games went on
-			table, err := record.Emptied(ctx, u.Plan, i, d)
+			table, err := record.Emptied(ctx, u.Plan, i, d, func(table string) bool { return copied(d.Name, table) })
 			if err != nil || table == "" {
 				return "", err
 			}
@@ -320,6 +324,22 @@ func worldsThere(ctx context.Context, u *undo) error {
 		return err
 	}
 	return u.Apart(ctx, "undo")
+}
+
+// copied tells of which tables of which worlds the new database has rows, as far as they were copied.
+func (u *undo) copied(ctx context.Context) (func(world, table string) bool, error) {
+	if is := u.Manifest.Left; is != record.StateCopying && (is != record.StateUndoing || u.Manifest.Was != record.StateCopying) {
+		return func(string, string) bool { return true }, nil
+	}
+	places, err := u.Manifest.Checkpoints(ctx)
+	return func(world, table string) bool {
+		for at, c := range places {
+			if at.World == world && at.Table == table && c.Rows > 0 {
+				return true
+			}
+		}
+		return false
+	}, err
 }
 
 // fencesThere refuses to conclude anything from the fences while a world is gone, and its fence with it.

@@ -44,7 +44,7 @@ func planCounters(ctx context.Context, p *Planning) error {
 				return nil
 			}
 			if c.Most > 0 && c.Next > c.Most && n.Bits < c.Next {
-				refuse("row %s: its column %s counts keys and would be raised to %d, but ends at %d: give it a larger type in all databases, or raise max of its space", l.KeyText(row), c.Column, c.Next, c.Most)
+				refuse("row %s: its column %s counts keys and would be raised to %d, but ends at %d: give it a larger type in all databases, or set max of its space to %[4]d, so that lower offsets are looked for", l.KeyText(row), c.Column, c.Next, c.Most)
 				return nil
 			}
 			key, err := world.EncodeKey(l.KeyOf(row))

@@ -128,8 +128,12 @@ func judgeUndeclared(ctx context.Context, f *Facts, r OpenReader, table string, 
 		}
 	}
 	for column, gaps := range read.unread {
-		if f.Declared.Role(table, column).Kind != rules.RolePlain && onItsWord(f, table, column) {
+		switch plain := f.Declared.Role(table, column).Kind == rules.RolePlain; {
+		case !plain && onItsWord(f, table, column):
 			continue // the verdict rests on the word
+		case plain: // and on that one, for all that is known
+			o.Plain = append(o.Plain, rules.ColumnName{Table: table, Column: column})
+			continue
 		}
 		o.Add(Found(verdict.Result{Code: verdict.CodeReferenceUndeclared, Table: table, Subject: column, Columns: []string{column}, Message: "could not be read", Gaps: gaps}))
 	}

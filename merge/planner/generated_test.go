@@ -220,3 +220,16 @@ func TestSessionBoundIndex(t *testing.T) {
 		}
 	}
 }
+
+// A column of SQLite that is declared plain needs no other declaration if its values are of several types, which are no numbers.
+func TestPlainColumnOfAnyType(t *testing.T) {
+	e := worldtest.OnSQLite(t)
+	all := worldtest.KeyWorlds(t, e, 2, "CREATE TABLE notes (id INTEGER NOT NULL PRIMARY KEY, n INT)", "INSERT INTO notes VALUES (1, 'text'), (2, x'00'), (3, 3)")
+	opts := worldtest.KeyOptions(func(o *rules.Options, d *rules.Declarations) {
+		o.Rekey.Spaces = append(o.Rekey.Spaces, rules.Space{Keys: []string{"notes.id"}})
+		d.Plain = append(d.Plain, "notes.n")
+	})
+	if got := worldtest.RefusalsOf(t, e.Fresh(t, "new"), all, opts); got != "" {
+		t.Error(got)
+	}
+}

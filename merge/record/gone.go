@@ -58,12 +58,12 @@ func Missing(ctx context.Context, p *plan.Plan, i int, on *world.Connection) (wh
 	return what, nil
 }
 
-// Emptied is a table of a world that had rows and has none any more; "" if there is none such.
-func Emptied(ctx context.Context, p *plan.Plan, i int, d world.Database) (table string, err error) {
+// Emptied is a table of a world, of which the merge copied rows, that had rows and has none any more; "" if there is none such.
+func Emptied(ctx context.Context, p *plan.Plan, i int, d world.Database, copied func(table string) bool) (table string, err error) {
 	on := &world.Connection{Database: d}
 	defer on.Close()
 	for _, t := range p.Tables {
-		if t.Worlds[i].Rows == 0 {
+		if t.Worlds[i].Rows == 0 || !copied(t.Name) {
 			continue
 		}
 		if empty, err := isEmpty(ctx, on, t.Name); err != nil || empty {

@@ -91,7 +91,7 @@ func (b *Bent) String() string {
 	}
 	text := fmt.Sprintf("%s: its generated column %q ", b.Row, b.column.Name)
 	if b.why == nil {
-		return text + "has a value that differs from what a strict server computes"
+		return text + "has a value that differs from what a strict server computes in UTC"
 	}
 	return text + "cannot be computed by a strict server: " + b.why.Error()
 }

@@ -345,7 +345,10 @@ func (l *life) truthful(m *aMerge, command string, a answer, before, after image
 			}
 		}
 		wrote := !contentOf(before[new]).equal(merged(m.worlds, m.planned, m.chosen))
-		if command == "undo" && (was == made || was == opening || was == opened) && wrote {
+		if was == undoing {
+			_, wrote = merged(m.worlds, m.planned, m.chosen).left(before[new])
+		}
+		if command == "undo" && (was == made || was == opening || was == opened || was == undoing) && wrote {
 			lie(2, "what others wrote to the new database is lost")("")
 		}
 	case "undo NOTHING", "undo -force NOTHING":
@@ -358,7 +361,8 @@ func (l *life) truthful(m *aMerge, command string, a answer, before, after image
 		}
 		_, record := before[new].recorded()[m.plan.ID]
 		same := contentOf(before[new]).equal(merged(m.worlds, m.planned, m.chosen))
-		if record && !m.odd && !l.running(new) && !l.otherFence(m, before) && (was == copying || was == made && same || was == tried || was == opened && same) {
+		lost := slices.ContainsFunc(m.worlds, func(w string) bool { return l.emptied(m, slices.Index(m.worlds, w), before) })
+		if record && !m.odd && !lost && !l.running(new) && !l.otherFence(m, before) && (was == copying || was == made && same || was == tried || was == opened && same) {
 			lie(4, "no one wrote to the new database, and no world is gone")(a.reason)
 		}
 	}
@@ -418,7 +422,7 @@ func (l *life) blamed(m *aMerge, command string, a answer, before images) {
 		i, right := slices.Index(m.worlds, name), false
 		switch state := l.state(m, before); {
 		case i >= 0 && command == "undo":
-			right = contentOf(before[at]) == nil
+			right = contentOf(before[at]) == nil || l.emptied(m, i, before)
 		case i >= 0:
 			right = !l.worldAsPlanned(m, i, before) || l.ran(m, before) || l.running(at) || l.otherFence(m, before) || len(l.fences(m, before)) < l.fenced(m) && state != none || l.elsewhere(m, before) == name
 		case command == "undo":
@@ -430,6 +434,16 @@ func (l *life) blamed(m *aMerge, command string, a answer, before images) {
 			l.broken(5, "%s of %s was refused because of %s, and nothing is the matter there", command, m.name, name)(a.reason)
 		}
 	}
+}
+
+// emptied reports whether a table of a world has lost all the rows that it had at the plan.
+func (l *life) emptied(m *aMerge, i int, now images) bool {
+	for table, rows := range m.planned[i] {
+		if len(rows) > 0 && len(now[l.config[m.worlds[i]]].rows[table]) == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // fenced is how many fences a merge has while it is under way.
@@ -512,12 +526,13 @@ func (l *life) works(m *aMerge, command string, a answer, f *fault, before image
 	was := l.state(m, before)
 	_, ours := before[new].recorded()[m.plan.ID]
 	is := contentOf(before[new]).equal(l.reference(m, before)) && len(l.lacks(m, before)) == 0
+	left, _ := l.reference(m, before).left(before[new])
 	free := before[new].empty()
 	var want string
 	switch {
 	case command == "apply" && (was == none && free || was == copying && ours), command == "try" && (was == none && free || was == tried),
 		command == "open" && (was == made || was == opening) && is, command == "undo" && (was == copying || was == tried || (was == made || was == opening || was == opened) && is),
-		command == "undo" && was == undoing, command == "undo -force" && was != none && was != planAgain:
+		command == "undo" && was == undoing && left, command == "undo -force" && was != none && was != planAgain:
 		want = done
 	case command == "verify" && was == made && is:
 		want = pass

@@ -67,6 +67,20 @@ func (c content) equal(other content) bool {
 	return c != nil && other != nil && maps.EqualFunc(c, other, slices.Equal[[]string])
 }
 
+// left reports whether the tables of the game that a database has still are those of the content, as behind an undo that was
+// interrupted while it dropped them; and whether others wrote more rows to these, and dropped none.
+func (c content) left(i *image) (same, more bool) {
+	same, fewer := c != nil, c == nil
+	for _, table := range theGame {
+		if i.has(table) {
+			same = same && slices.Equal(i.rows[table], c[table])
+			more = more || len(i.rows[table]) > len(c[table])
+			fewer = fewer || len(i.rows[table]) < len(c[table])
+		}
+	}
+	return same, more && !fewer
+}
+
 // differs says where one content is not another one.
 func (c content) differs(want content) string {
 	var all []string
