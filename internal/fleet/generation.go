@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"mergesafe/internal/sqldb"
 	"mergesafe/internal/worldregistry"
 )
 
@@ -79,6 +80,19 @@ func (f *Fleet) MayReturn(ctx context.Context, reg *worldregistry.Registry, came
 		}
 		return running(reg, row, own)
 	})
+}
+
+// MayWrite returns the error with which each change would end: of a lock, or of an account or a server that only reads. It changes
+// nothing.
+func (f *Fleet) MayWrite(ctx context.Context) error {
+	const none = -1
+	return f.fault(f.db.RetryTx(ctx, func(tx *sqldb.Tx) error {
+		if _, err := tx.Swap(ctx, goneFleet, "", none, none); err != nil {
+			return err
+		}
+		_, err := tx.ExecKind(ctx, sqldb.Seldom, "the history", tx.Dialect().With(insertHistory), "", "", "", none)
+		return err
+	}))
 }
 
 // running refuses a world that continues in a database and runs elsewhere.

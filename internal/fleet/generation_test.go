@@ -2,9 +2,11 @@ package fleet_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"mergesafe/internal/fleet"
+	"mergesafe/internal/servertest"
 	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
 	"mergesafe/store/storetest"
@@ -121,6 +123,22 @@ func TestGone(t *testing.T) {
 		must(t, f.MayReturn(ctx, storetest.World(world), true)) // it is back, though it starts nowhere
 		must(t, f.Gone(ctx, storetest.World(world), "", note))
 	})
+}
+
+// What may not be written is known before.
+func TestMayWrite(t *testing.T) {
+	t.Parallel()
+	dsn := servertest.DSN(t)
+	f := storetest.NewFleet(t, "mysql:"+dsn)
+	must(t, f.MayWrite(t.Context()))
+	for _, rights := range []string{"SELECT", "SELECT, UPDATE"} {
+		reads, err := fleet.Open("mysql:" + servertest.Grant(t, rights, dsn))
+		must(t, err)
+		defer reads.Close()
+		if err := reads.MayWrite(t.Context()); err == nil || !strings.Contains(err.Error(), "command denied") {
+			t.Errorf("with %s: %v", rights, err)
+		}
+	}
 }
 
 // A world is not back in a fleet registry that does not know it.

@@ -790,7 +790,13 @@ func TestUndoAsksFirst(t *testing.T) {
 			}
 			worldtest.Startable(t, into, 1, true)
 		}
-		if asked != 2 {
+		_, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: job.Options{RetryFor: -1}}, worldtest.KilledAt("after state", 1))
+		if !errors.Is(err, worldtest.ErrKilled) {
+			t.Fatal(err)
+		}
+		options.Force = false
+		_, err = build.Undo(t.Context(), p, into, all, options) // one that goes on
+		if worldtest.RefusedBecause(t, "undo", "server 1 is not claimed", err); asked != 3 {
 			t.Errorf("asked %d times", asked)
 		}
 		options.MayPlace = nil

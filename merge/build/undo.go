@@ -252,6 +252,11 @@ func (u *undo) begin(ctx context.Context, recorded record.State) (was record.Sta
 // nothing keeps a game out.
 func (u *undo) goOn(ctx context.Context, was record.State) error {
 	u.older = was == record.StateOpening // for all that is known
+	if was.Entered() {
+		if err := u.Retry(ctx, "asking where the worlds may be", u.asks); err != nil {
+			return err
+		}
+	}
 	if u.force || !was.Whole() {
 		return nil
 	}

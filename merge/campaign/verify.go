@@ -22,15 +22,19 @@ func verifyOne(ctx context.Context, r *runner, j *job) ending {
 	m, ctx, stop := r.start(ctx, j)
 	defer stop()
 	before := r.recordOf(j)
+	var at *merge.Status
 	// not says why there is no proof. The merge stays what it is.
 	not := func(err error) ending {
 		if ctx.Err() != nil {
 			r.update(j.Merge, "", "", func(rec *record) { rec.idle(); rec.Phase = before.Phase })
 			return done
 		}
-		problem := "it could not be verified: " + plainly(err)
+		problem, phase := "it could not be verified: "+plainly(err), before.Phase
+		if phase == Verified && (lasting(err) || at != nil && at.State != merge.StateOpen) {
+			phase = Failed // what was verified is not there any more, or not alone
+		}
 		r.update(j.Merge, KindNotVerified, problem, func(rec *record) {
-			rec.rest(before.Phase, problem, []string{"When it is fixed:", r.opts.Command("verify", j.Name())}, nil)
+			rec.rest(phase, problem, []string{"When it is fixed:", r.opts.Command("verify", j.Name())}, nil)
 		})
 		return failed
 	}
@@ -44,10 +48,10 @@ func verifyOne(ctx context.Context, r *runner, j *job) ending {
 	if err != nil {
 		return not(err)
 	}
-	at, err := merge.LookUp(ctx, plan, j.into, j.databases)
+	at, err = merge.LookUp(ctx, plan, j.into, j.databases)
 	if err == nil && !at.State.Whole() {
 		switch {
-		case before.Phase == Verified && gone(ctx, r, j):
+		case before.Phase == Verified && gone(ctx, r, j), before.Phase == Undone && at.State.Nothing():
 			return failed
 		case !j.named && (at.State.Nothing() || at.State == merge.StateTried):
 			return done

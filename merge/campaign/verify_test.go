@@ -68,6 +68,25 @@ func TestVerifyOfAGoneMerge(t *testing.T) {
 	}
 }
 
+// A verify that is refused, here since the new database was dropped by hand, leaves nothing verified, also for apply and status.
+func TestVerifyThatIsRefused(t *testing.T) {
+	p := newPlace(t, 2, 3, 2, 3)
+	b := p.book("", "w1 w2", "w3 w4")
+	planned(t, b, p.options())
+	must(t, second(Apply(t.Context(), b, p.options())))
+	must(t, os.Remove(strings.TrimPrefix(p.newDatabase("w3").DSN, "sqlite:")))
+	must(t, second(Verify(t.Context(), b, p.options())))
+	for _, command := range []string{"verify", "apply", "status"} {
+		if command == "apply" {
+			must(t, second(Apply(t.Context(), b, p.options())))
+		}
+		s := statusOf(t, b)
+		if said := s.Say(Telling{Name: command}); said.Ending == report.Done || s.Merges[1].Phase == Verified {
+			t.Errorf("%s: %s %s: %+v", command, said.Word, said.Sentence, s.Merges[1])
+		}
+	}
+}
+
 // A verify that could not read a merge, and an apply that began none, have not come to their end.
 func TestNothingIsNotDone(t *testing.T) {
 	of := func(all ...MergeStatus) *Status { return &Status{Name: "night", Merges: all} }

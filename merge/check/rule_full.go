@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 
 	"mergesafe/merge/catalog"
+	"mergesafe/merge/keys"
+	"mergesafe/merge/rules"
 
 	"mergesafe/merge/verdict"
 )
@@ -51,7 +54,7 @@ func judgeFull(f *Facts, k *KeyReading) Outcome {
 	left := new(big.Int).Sub(whole(last), whole(next))
 	left.Add(left, big.NewInt(1))
 	room := new(big.Int)
-	narrow := report.Narrowest(k.Table, counter.Column)
+	narrow := narrowest(f, report, k.Table, counter.Column)
 	if narrow != nil {
 		if room.Sub(narrow.Most.Whole(), whole(next)).Add(room, big.NewInt(1)); room.Sign() < 0 {
 			room.SetInt64(0)
@@ -80,6 +83,23 @@ func judgeFull(f *Facts, k *KeyReading) Outcome {
 		result.Next = roomFor(f, k.Table, counter, last)
 	}
 	return Found(result)
+}
+
+// narrowest is the column that takes the least numbers of those that refer to the keys that a counter gives; nil if there is none,
+// or if no key gets a new value.
+func narrowest(f *Facts, report *verdict.Rekeying, table, counter string) (narrow *keys.Limit) {
+	key := report.Column(table, counter)
+	if key == nil || !key.Key {
+		return nil
+	}
+	for _, c := range report.Columns {
+		refers := slices.ContainsFunc(c.Cases, func(of verdict.RekeyedCase) bool { return of.Space == key.Cases[0].Space })
+		at := rules.ColumnName{Table: c.Table, Column: c.Column}
+		if most, known := MostOf(f.Resolved, at); !c.Key && refers && known && (narrow == nil || most.Less(narrow.Most)) {
+			narrow = &keys.Limit{Column: at.String(), Most: most}
+		}
+	}
+	return narrow
 }
 
 // roomFor says how to give a counter whose largest number is last more numbers, if that is possible.

@@ -71,6 +71,15 @@ func TestCounterFull(t *testing.T) {
 			o.Rules = []rules.Declarations{{References: []rules.DeclaredReference{{At: []string{"it.owner"}, To: []string{"pl.id"}}}}}
 		}, verdict.NotVerified, "id would continue at 251, but it.owner, which refers to it, ends at 255: numbers left: 5; used by the worlds so far: 200: a next 101, b next 101",
 			"give it.owner a larger type in all databases"},
+		"what refers to them is narrower, and empty": {[2]uint64{101, 101}, func(a, b *mergetest.Database, o *rules.Options) {
+			for _, db := range []*mergetest.Database{a, b} {
+				db.Schema.Tables = append(db.Schema.Tables, catalog.Table{Name: "it", Primary: []string{"owner"}, Columns: []catalog.Column{
+					{Name: "owner", Type: "tinyint(3) unsigned", Kind: catalog.KindInteger}}})
+			}
+			o.Rekey = &rules.Rekey{Spaces: []rules.Space{{Keys: []string{"pl.id"}, Offsets: map[string]uint64{"b": 150}}}}
+			o.Rules = []rules.Declarations{{References: []rules.DeclaredReference{{At: []string{"it.owner"}, To: []string{"pl.id"}}}}}
+		}, verdict.NotVerified, "id would continue at 1,000, but it.owner, which refers to it, ends at 255: numbers left: 0; used by the worlds so far: 200: a next 101, b next 101",
+			"give it.owner a larger type in all databases"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			world := func(label string, next uint64) *mergetest.Database {

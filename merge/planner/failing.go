@@ -54,7 +54,7 @@ func refuseNext(ctx context.Context, p *Planner) error {
 	q := first.Dialect.Quote
 	for i := range p.Plan.Tables {
 		t, counter := first.Table(p.Plan.Tables[i].Name), p.Plan.Tables[i].Counter
-		if counter == nil || counter.After == counter.Before {
+		if counter == nil || counter.After == counter.Before || t.AutoIncrement.Endless { // which continues after the largest key that is there
 			continue
 		}
 		for _, c := range t.Conditions {

@@ -221,21 +221,6 @@ func (r *Rekeying) Counter(table string, own *catalog.AutoIncrement, others ...*
 	return next, last
 }
 
-// Narrowest is the column with the least room left that refers to the keys that a counter gives; nil if there is none, or if no
-// key gets a new value.
-func (r *Rekeying) Narrowest(table, counter string) (narrow *keys.Limit) {
-	c := r.Column(table, counter)
-	if c == nil || !c.Key {
-		return nil
-	}
-	for _, of := range r.Space(c.Cases[0].Space).Worlds {
-		if l := of.Narrow; l.Column != "" && l.Column != table+"."+counter && (narrow == nil || l.Most.Whole().Cmp(narrow.Most.Whole()) < 0) {
-			narrow = &l
-		}
-	}
-	return narrow
-}
-
 // high are all numbers that a space has after the merge.
 func (s *RekeyedSpace) high() (all keys.Range) {
 	for _, of := range s.Worlds {

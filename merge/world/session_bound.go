@@ -33,7 +33,7 @@ func SessionBound(ctx context.Context, w *World, tables []string) (table, index 
 				names = append(names, w.Dialect.Quote(other.name))
 			}
 		}
-		sum := fmt.Sprintf("COALESCE(CONCAT(COUNT(*), ' ', BIT_XOR(CRC32(COALESCE(HEX(%s), '-')))), '') FROM %s IGNORE INDEX (%s)%s",
+		sum := fmt.Sprintf("CONCAT(COUNT(*), ' ', COALESCE(SUM(CRC32(COALESCE(CONCAT(%s, ''), '-'))), 0)) FROM %s IGNORE INDEX (%s)%s",
 			i.computed, w.Dialect.Quote(i.table), strings.Join(slices.Compact(names), ", "), Where(w.On.Comes(i.table)))
 		ours, err := w.On.Texts(ctx, "SELECT "+sum)
 		if err != nil {
@@ -69,7 +69,7 @@ func computedIndexes(ctx context.Context, w *World, tables []string) (all []comp
 		}
 	}
 	virtual := func(table, column string) bool {
-		return slices.ContainsFunc(w.Table(table).Columns, func(c catalog.Column) bool { return c.Virtual && c.Name == column })
+		return slices.ContainsFunc(w.Table(table).Columns, func(c catalog.Column) bool { return c.Virtual && c.Name == column && !ofKind(c.Type, []string{"geom", "point", "linestring", "polygon", "multi"}) })
 	}
 	query := "SELECT TABLE_NAME, INDEX_NAME, COALESCE(COLUMN_NAME, ''), " + told + " FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX"
 	err = w.On.Rows(ctx, query, false, nil, func(row []any) (bool, error) {
@@ -78,11 +78,27 @@ func computedIndexes(ctx context.Context, w *World, tables []string) (all []comp
 		case !slices.Contains(tables, table):
 		case strings.HasSuffix(strings.ToLower(expression), " array)"): // its values can be computed in an index only, and come from JSON
 		case expression != "":
-			all = append(all, computedIndex{table, name, "(" + strings.ReplaceAll(expression, `\'`, "'") + ")"})
+			all = append(all, computedIndex{table, name, "(" + unescaped(expression) + ")"})
 		case virtual(table, column):
 			all = append(all, computedIndex{table, name, w.Dialect.Quote(column)})
 		}
 		return true, nil
 	})
 	return all, err
+}
+
+// unescaped is an expression as MySQL's catalogue shows it, which has each quote and each backslash of it behind another one.
+func unescaped(shown string) string {
+	var b strings.Builder
+	for i := 0; i < len(shown); i++ {
+		if shown[i] == '\\' && i+1 < len(shown) {
+			i++
+			if at := strings.IndexByte("ntr0", shown[i]); at >= 0 {
+				b.WriteByte("\n\t\r\x00"[at])
+				continue
+			}
+		}
+		b.WriteByte(shown[i])
+	}
+	return b.String()
 }

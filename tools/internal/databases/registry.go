@@ -164,6 +164,9 @@ func (r Registry) MayUndo(ctx context.Context, plan *merge.Plan, worlds []merge.
 		return err
 	}
 	defer f.Close()
+	if err := f.MayWrite(ctx); err != nil {
+		return err
+	}
 	for i, w := range plan.Worlds {
 		if !w.Fence {
 			continue
