@@ -365,7 +365,7 @@ func (b *mergeBench) myloader(ctx context.Context) error {
 
 // rowsRead counts how often a merge reads a row, by the server's own statistics.
 func rowsRead(ctx context.Context, o options) ([]section, error) {
-	const characters = 900 // and 10,000 rows
+	const characters = 8_850 // and 100,000 rows
 	b, stop, err := startMerge(ctx, o, servertest.MariaDB, characters, characters, "--userstat=ON")
 	if err != nil {
 		return nil, err

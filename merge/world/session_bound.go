@@ -69,7 +69,9 @@ func computedIndexes(ctx context.Context, w *World, tables []string) (all []comp
 		}
 	}
 	virtual := func(table, column string) bool {
-		return slices.ContainsFunc(w.Table(table).Columns, func(c catalog.Column) bool { return c.Virtual && c.Name == column && !ofKind(c.Type, []string{"geom", "point", "linestring", "polygon", "multi"}) })
+		return slices.ContainsFunc(w.Table(table).Columns, func(c catalog.Column) bool {
+			return c.Virtual && c.Name == column && !ofKind(c.Type, []string{"geom", "point", "linestring", "polygon", "multi"})
+		})
 	}
 	query := "SELECT TABLE_NAME, INDEX_NAME, COALESCE(COLUMN_NAME, ''), " + told + " FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX"
 	err = w.On.Rows(ctx, query, false, nil, func(row []any) (bool, error) {
