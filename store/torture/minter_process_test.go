@@ -5,6 +5,7 @@ package torture
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -238,7 +239,9 @@ func (p *Process) Kill() {
 func (p *Process) Close() {
 	p.t.Helper()
 	p.must(p.cmd.Process.Signal(syscall.SIGTERM))
-	if e := p.Await(Closed, Refused, Lost); e.What != Closed || e.Error != "" {
+	e := p.Await(Closed, Refused, Lost)
+	late := slices.Contains(e.Is, context.DeadlineExceeded.Error()) // on a busy machine the lease is not given back in time, and ends by itself
+	if e.What != Closed || e.Error != "" && !late {
 		p.t.Errorf("process %d at its end: %+v", p.PID, e)
 	}
 	p.Wait()
