@@ -108,8 +108,12 @@ func (s *entry) hold(ctx context.Context, r *job.Run, what string, holder any, l
 	return err
 }
 
-// entriesOf reads the registry over r.New, so that a transaction that is open there has it.
+// entriesOf reads the registry over r.New, so that a transaction that is open there has it; nothing if there is none.
 func entriesOf(ctx context.Context, r *job.Run) (all []entry, err error) {
+	tables, err := r.New.Texts(ctx, r.New.Dialect().TableNames())
+	if err != nil || !slices.Contains(tables, worldregistry.Table) {
+		return nil, err
+	}
 	rows, err := Records(ctx, r.New, worldregistry.Table)
 	if err != nil {
 		return nil, err
@@ -127,10 +131,6 @@ func entriesOf(ctx context.Context, r *job.Run) (all []entry, err error) {
 
 // OpenGate lets the servers of the new database start, in the transaction of r.New that is open.
 func OpenGate(ctx context.Context, r *job.Run) error {
-	tables, err := r.New.Texts(ctx, r.New.Dialect().TableNames())
-	if err != nil || !slices.Contains(tables, worldregistry.Table) {
-		return err
-	}
 	servers, err := entriesOf(ctx, r)
 	if err != nil {
 		return err

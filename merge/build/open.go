@@ -83,7 +83,7 @@ func With(ctx context.Context, p *plan.Plan, into world.Database, worlds []world
 func open(ctx context.Context, r *job.Run, opts Options, done *Opened) error {
 	enters := func() error { return enter(ctx, r, opts, done) }
 	if done.Before { // an undo that was killed may have left the gate
-		enters = func() error { return again(ctx, r, done) }
+		enters = func() error { return openGate(ctx, r, record.StateOpen, done) }
 	}
 	if err := enters(); err != nil {
 		return err
@@ -96,22 +96,6 @@ func open(ctx context.Context, r *job.Run, opts Options, done *Opened) error {
 		}
 		return err
 	})
-}
-
-// again opens the gate of a database that is open.
-func again(ctx context.Context, r *job.Run, done *Opened) error {
-	if err := r.Learn(ctx); err != nil {
-		return err
-	}
-	if r.Registry {
-		err := r.Retry(ctx, "checking the registry of "+r.New.Name, func(ctx context.Context) error {
-			return notLater(ctx, r, "open", "its game belongs there; or undo that merge")
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return openGate(ctx, r, record.StateOpen, done)
 }
 
 // enter proves the database, and opens it to game servers.
@@ -155,6 +139,11 @@ func openGate(ctx context.Context, r *job.Run, from record.State, done *Opened) 
 			}
 			if err := r.Manifest.HoldState(ctx, record.StateOpen, record.Exclusive); err != nil {
 				return err
+			}
+			if from == record.StateOpen {
+				if err := notLater(ctx, r, "open", "its game belongs there; or undo that merge"); err != nil {
+					return err
+				}
 			}
 			return OpenGate(ctx, r)
 		})
