@@ -156,11 +156,8 @@ func (r Registry) Undone(ctx context.Context, plan *merge.Plan, into merge.Datab
 
 // MayUndo is the error of [Registry.Undone] as far as it can be known before an undo writes anything.
 func (r Registry) MayUndo(ctx context.Context, plan *merge.Plan, worlds []merge.Database) error {
-	if err := r.Required(ctx, plan, worlds[0]); err != nil || r.DSN.IsZero() {
-		return err
-	}
-	f, err := r.open()
-	if err != nil {
+	f, err := r.ofPlan(ctx, plan, worlds)
+	if err != nil || f == nil {
 		return err
 	}
 	defer f.Close()
@@ -178,6 +175,14 @@ func (r Registry) MayUndo(ctx context.Context, plan *merge.Plan, worlds []merge.
 	return nil
 }
 
+// ofPlan opens the registry that knows the worlds of a plan; nil if none is given, and none needed.
+func (r Registry) ofPlan(ctx context.Context, plan *merge.Plan, worlds []merge.Database) (*fleet.Fleet, error) {
+	if err := r.Required(ctx, plan, worlds[0]); err != nil || r.DSN.IsZero() {
+		return nil, err
+	}
+	return r.open()
+}
+
 // refusal is what the fleet registry refused, as a finding.
 func refusal(doing string, err error) error {
 	if no, is := errors.AsType[*fleet.Error](err); is {
@@ -187,11 +192,8 @@ func refusal(doing string, err error) error {
 }
 
 func (r Registry) moved(ctx context.Context, plan *merge.Plan, to merge.Database, worlds []merge.Database, from, gone, why string) error {
-	if err := r.Required(ctx, plan, worlds[0]); err != nil || r.DSN.IsZero() {
-		return err
-	}
-	f, err := r.open()
-	if err != nil {
+	f, err := r.ofPlan(ctx, plan, worlds)
+	if err != nil || f == nil {
 		return err
 	}
 	defer f.Close()
