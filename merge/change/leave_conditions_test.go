@@ -92,12 +92,8 @@ func TestSlowCondition(t *testing.T) {
 		if e.Name == "sqlite" {
 			return
 		}
-		for range 100 { // a killed statement ends a moment later
-			if asked := worldtest.ReadCell(t, worldtest.Pool(t, all[1]), "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE 'SELECT%JOIN n AS d%' AND INFO NOT LIKE '%PROCESSLIST%'"); asked[0][0] == "0" {
-				return
-			}
-			time.Sleep(50 * time.Millisecond)
+		for _, d := range all { // a killed statement ends a moment later
+			servertest.AwaitRunning(t, strings.TrimPrefix(d.DSN, "mysql:"), "JOIN n AS d", false)
 		}
-		t.Error("the server works on the condition still")
 	})
 }
