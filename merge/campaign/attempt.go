@@ -253,7 +253,7 @@ func (t *attempt) failed(ctx context.Context, err error, problem string, advice,
 		phase = Trying
 		advice = append(advice, "Or drop what the rehearsal made:", t.r.opts.Command("undo", t.job.Name()))
 	case state.Whole() && err != nil:
-		phase, kind, problem = Made, KindNotVerified, "it could not be opened: "+problem
+		phase, kind, problem = Made, KindNotVerified, "it is made, and not open: "+problem
 		if state != merge.StateMade {
 			phase = Opening
 		}

@@ -220,7 +220,7 @@ func TestOpenLater(t *testing.T) {
 	s, err := Apply(t.Context(), b, o)
 	must(t, err)
 	m := s.Merges[0]
-	if m.Phase != Opening || m.Open || m.PhaseWord() != "proved, not open" || !strings.Contains(m.Problem, "it could not be opened: the fleet registry could not note where the worlds of ") {
+	if m.Phase != Opening || m.Open || m.PhaseWord() != "proved, not open" || !strings.Contains(m.Problem, "it is made, and not open: the fleet registry could not note where the worlds of ") {
 		t.Fatalf("got %+v", m)
 	}
 	if places["w1"] != p.server("w1") {
