@@ -198,6 +198,30 @@ func TestPlanOfFenced(t *testing.T) {
 	}
 }
 
+// When the state and the plan of a fenced merge are lost, an undo of everything does not say that nothing is left.
+func TestUndoOfALostPlan(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3, 3)
+	b := p.book("", "w1 w2")
+	_, err := Plan(t.Context(), b, p.options())
+	must(t, err)
+	plan, err := b.readPlan("w1")
+	must(t, err)
+	all := []*job{p.jobOf(p.database("w1"), p.database("w2"))}
+	all[0].plan = plan
+	must(t, fenceAll(t.Context(), b.campaign, all, time.Now))
+	must(t, b.Close())
+	must(t, os.RemoveAll(b.statePath()))
+	must(t, os.RemoveAll(b.Plans()))
+	b = p.book("", "w1 w2")
+	for range 2 {
+		s, err := Undo(t.Context(), b, p.options())
+		if got := phases(t, b); err != nil || got != "w1 refused" || !strings.Contains(s.Merges[0].Problem, "its plan is lost, and server 1 of w1 is fenced: its world goes to ") {
+			t.Errorf("%s, %v, %+v", got, err, s.Merges)
+		}
+	}
+}
+
 // An interrupt while a hook is asked ends the hook, and can be resumed.
 func TestReadyInterrupted(t *testing.T) {
 	t.Parallel()

@@ -7,8 +7,9 @@ import (
 	"time"
 
 	"mergesafe/internal/printable"
-
+	"mergesafe/internal/worldregistry"
 	"mergesafe/merge"
+	mergerecord "mergesafe/merge/record"
 )
 
 // Undo drops the new databases of merges: see [merge.Undo]. It lifts the fences of merges that were
@@ -31,7 +32,7 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 	plan, err := r.planOf(ctx, j)
 	if err == nil && plan == nil {
 		if !rec.begun() {
-			return done // it was never planned
+			return unplanned(ctx, r, j)
 		}
 		err = r.book.planGone(j.Name())
 	}
@@ -120,6 +121,29 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 	o.Undone, o.Forced = undone, r.opts.Force
 	problem, advice := explain(o)
 	return recordNotUndone(r, j, failure, err, problem, advice, r.report(j, o, "undo"))
+}
+
+// unplanned ends the undo of a merge that was never planned, as far as is known: if a fence says that it has begun, its state
+// and its plan were lost.
+func unplanned(ctx context.Context, r *runner, j *job) ending {
+	for _, d := range j.databases {
+		servers, err := mergerecord.Servers(ctx, d)
+		if err != nil {
+			r.opts.Warn(fmt.Sprintf("whether a merge without a plan has fenced %s is not known: %s", printable.Text(d.Name), plainly(err)))
+			continue
+		}
+		for _, s := range servers {
+			fence, fenced := worldregistry.FenceOf(s.Holder)
+			if !fenced || fence.Here || fence.Into != j.into.Name {
+				continue
+			}
+			problem := fmt.Sprintf("its plan is lost, and server %s of %s is fenced: %s", s.ID, printable.Text(d.Name), fence)
+			advice := []string{"Undo that merge with a copy of its plan; without one, and if no new database was made or it is lost for good:", "gameid servers release -h"}
+			r.update(j.Merge, KindRefused, problem, func(now *record) { now.rest(Refused, problem, advice, nil) })
+			return failed
+		}
+	}
+	return done
 }
 
 // recordUndone records that a merge was undone.
