@@ -388,12 +388,30 @@ func TestAlteredBeforeUndo(t *testing.T) {
 	if undone, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: true}); err != nil || !undone.Dropped {
 		t.Errorf("%+v, %v", undone, err)
 	}
-	// What is to be undone without a record, only the fences of all worlds can say.
 	gone := []world.Database{all[0], e.Fresh(t, all[1].Name)}
 	for _, force := range []bool{false, true} {
 		_, err := build.Undo(t.Context(), p, into, gone, build.UndoOptions{Force: force})
-		worldtest.RefusedBecause(t, "undo", fmt.Sprintf("database %q: there is no such database any more, and its fence is gone with it", all[1].Name), err)
+		if want := fmt.Sprintf("there is nothing to undo; if you restore %s, run undo again", all[1].Name); !errors.Is(err, record.ErrNoMerge) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %q", err, want)
+		}
 	}
+}
+
+// What is to be undone without a record, only the fences of all worlds can say, if one of them has one.
+func TestUndoWithoutRecordAndWorld(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
+		p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
+		lost, gone := e.Fresh(t, into.Name), []world.Database{all[0], e.Fresh(t, all[1].Name)}
+		for _, force := range []bool{false, true} {
+			_, err := build.Undo(t.Context(), p, lost, gone, build.UndoOptions{Force: force})
+			what := "its registry lists no server any more"
+			if e.Name == "sqlite" {
+				what = "there is no such database any more"
+			}
+			worldtest.RefusedBecause(t, "undo", fmt.Sprintf("database %q: %s, and its fence is gone with it", all[1].Name, what), err)
+		}
+	})
 }
 
 // If tables are altered while a step runs, it does not end as if they had not been.

@@ -106,7 +106,7 @@ func apply(ctx context.Context, r *job.Run, state record.State) error {
 	}
 	first := r.Worlds[0]
 	var made *world.Schema
-	before := []applyAction{
+	before := []step{
 		{"making the new database", func(ctx context.Context) error { return beginRecord(ctx, r) }},
 		{"closing the new database to game servers", func(ctx context.Context) error { return bringRecords(ctx, r) }},
 		{"fencing the worlds", func(ctx context.Context) error {
@@ -131,19 +131,19 @@ func apply(ctx context.Context, r *job.Run, state record.State) error {
 		{"copying the records of " + first.Name, func(ctx context.Context) error { return bringRecords(ctx, r) }},
 		{"making the tables", func(ctx context.Context) error { return made.MakeTables(ctx, r.New) }},
 	}
-	if err := retryAll(ctx, r, before); err != nil {
+	if err := inOrder(ctx, r, before...); err != nil {
 		return err
 	}
 	if err := bringRows(ctx, r, made); err != nil {
 		return err
 	}
 	r.Tally.Beside(job.Progress{Step: record.StepFinish, Database: r.New.Name, Total: r.Plan.Rows()})
-	return retryAll(ctx, r, []applyAction{
+	return inOrder(ctx, r, []step{
 		{"adding the foreign keys", func(ctx context.Context) error { return made.MakeReferences(ctx, r.New) }},
 		{"raising the counters", func(ctx context.Context) error { return raiseCounters(ctx, r) }},
 		{"making views, routines and triggers", func(ctx context.Context) error { return made.MakeRest(ctx, r.New) }},
 		{"completing the merge", func(ctx context.Context) error { return complete(ctx, r) }},
-	})
+	}...)
 }
 
 // refuseState refuses what another command has to end first.
@@ -168,15 +168,16 @@ func refused(r *job.Run, next plan.Next, reason string) error {
 	return &record.RefusedError{Doing: "apply", Refusals: []plan.Refusal{{Source: r.New.Name, Reason: reason, Next: next}}}
 }
 
-// applyAction is something that is done again until it works, and what it is called then.
-type applyAction struct {
+// step is a part of a command, and what it is called.
+type step struct {
 	doing string
 	do    func(ctx context.Context) error
 }
 
-func retryAll(ctx context.Context, r *job.Run, all []applyAction) error {
-	for _, a := range all {
-		if err := r.Retry(ctx, a.doing, a.do); err != nil {
+// inOrder takes steps, each again until it works.
+func inOrder(ctx context.Context, r *job.Run, steps ...step) error {
+	for _, s := range steps {
+		if err := r.Retry(ctx, s.doing, s.do); err != nil {
 			return err
 		}
 	}

@@ -59,14 +59,23 @@ func closeGate(ctx context.Context, r *job.Run, doing string) error {
 
 // notLater refuses a new database that became a world of a later merge, with what to do.
 func notLater(ctx context.Context, r *job.Run, doing, what string) error {
+	fence, err := later(ctx, r)
+	if fence != "" {
+		return &record.RefusedError{Doing: doing, Refusals: []plan.Refusal{{Source: r.New.Name, Place: plan.PlaceServers,
+			Reason: fmt.Sprintf("it became a world of a later merge: %s: %s", fence, what)}}}
+	}
+	return err
+}
+
+// later is the fence of a later merge of which the new database became a world; "" if there is none.
+func later(ctx context.Context, r *job.Run) (fence string, err error) {
 	servers, err := entriesOf(ctx, r)
 	for _, s := range servers {
 		if s.fence.Merge != "" && s.fence.Merge != r.Plan.ID {
-			return &record.RefusedError{Doing: doing, Refusals: []plan.Refusal{{Source: r.New.Name, Place: plan.PlaceServers,
-				Reason: fmt.Sprintf("it became a world of a later merge: %s: %s", s.fence, what)}}}
+			return s.fence.String(), nil
 		}
 	}
-	return err
+	return "", err
 }
 
 // gateIsClosed reports whether no server of the new database can start.

@@ -106,10 +106,7 @@ func enter(ctx context.Context, r *job.Run, opts Options, done *Opened) (err err
 	if done.Proof.Verdict != verdict.Pass {
 		return ErrNotProved
 	}
-	steps := []struct {
-		doing string
-		do    func(ctx context.Context) error
-	}{
+	err = inOrder(ctx, r, []step{
 		{"recording that it is being opened", func(ctx context.Context) error {
 			return r.Manifest.Advance(ctx, r.Manifest.Left, record.StateOpening)
 		}},
@@ -120,11 +117,9 @@ func enter(ctx context.Context, r *job.Run, opts Options, done *Opened) (err err
 			}
 			return opts.Placing(ctx)
 		}},
-	}
-	for _, s := range steps {
-		if err := r.Retry(ctx, s.doing, s.do); err != nil {
-			return err
-		}
+	}...)
+	if err != nil {
+		return err
 	}
 	return openGate(ctx, r, record.StateOpening, done)
 }

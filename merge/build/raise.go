@@ -17,20 +17,20 @@ import (
 
 // raise raises in the worlds what the new database has given since: counters, sequences of the first one, the
 // marks and generations of servers, and short numbers. Each is raised only upwards, so it can be repeated.
-func raise(ctx context.Context, u *undo) error {
-	if err := stillUndoing(ctx, u); err != nil || u.Manifest.Raised() {
+func (u *undo) raise(ctx context.Context) error {
+	if err := u.stillUndoing(ctx); err != nil || u.Manifest.Raised() {
 		return err // if another undo has raised them, tables of the new database may be gone
 	}
 	u.writing(true)
-	if err := u.During(ctx, u.Manifest.Left, func() error { return raiseAll(ctx, u) }); err != nil {
+	if err := u.During(ctx, u.Manifest.Left, func() error { return u.raiseAll(ctx) }); err != nil {
 		return err
 	}
 	return u.Manifest.NoteRaised(ctx)
 }
 
 // raiseAll is raise, while the merge stays in its state.
-func raiseAll(ctx context.Context, u *undo) error {
-	seen, err := registries(ctx, u)
+func (u *undo) raiseAll(ctx context.Context) error {
+	seen, err := u.registries(ctx)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func raiseAll(ctx context.Context, u *undo) error {
 }
 
 // registries are those of the worlds.
-func registries(ctx context.Context, u *undo) (all []*given, err error) {
+func (u *undo) registries(ctx context.Context) (all []*given, err error) {
 	for _, w := range u.Worlds {
 		c := &world.Connection{Database: w.Database}
 		g, err := givenIn(ctx, c)
@@ -79,8 +79,8 @@ func registries(ctx context.Context, u *undo) (all []*given, err error) {
 
 // raiseUnseen raises the marks of a merge whose new database is gone: above all that may have been given there until
 // now.
-func raiseUnseen(ctx context.Context, u *undo) error {
-	seen, err := registries(ctx, u)
+func (u *undo) raiseUnseen(ctx context.Context) error {
+	seen, err := u.registries(ctx)
 	if err != nil {
 		return err
 	}

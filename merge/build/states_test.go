@@ -378,11 +378,7 @@ func endUndo(t *testing.T, p *plan.Plan, into world.Database, all []world.Databa
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := worldtest.Pool(t, all[0])
-	defer db.Close()
-	for _, row := range worldtest.ReadCell(t, db, "SELECT id FROM information_schema.PROCESSLIST WHERE db = '"+name+"'") {
-		db.Exec("KILL " + row[0]) // if it has not ended meanwhile
-	}
+	servertest.KillConnections(t, strings.TrimPrefix(all[0].DSN, "mysql:"), "DB = ?", name)
 	return true
 }
 
@@ -865,6 +861,10 @@ func TestLaterMerge(t *testing.T) {
 				_, err = build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: force})
 				worldtest.RefusedBecause(t, "undo", ": undo that merge first", err)
 			}
+			at, err := build.LookUp(t.Context(), p, into, all)
+			if want := fmt.Sprintf(`its world %s to "newer" by the merge %q`, goes, later.ID); err != nil || at.State != record.StateOpen || !strings.HasPrefix(at.Later, want) {
+				t.Errorf("status %+v, %v; want %q", at, err, want)
+			}
 		}
 		worldtest.MustApply(t, later, newer, both)
 		refused("goes")
@@ -878,6 +878,9 @@ func TestLaterMerge(t *testing.T) {
 			t.Error(err)
 		}
 		worldtest.Startable(t, into, 1, true)
+		if at, err := build.LookUp(t.Context(), p, into, all); err != nil || at.Later != "" {
+			t.Errorf("status %+v, %v", at, err)
+		}
 	})
 }
 

@@ -27,6 +27,9 @@ type Status struct {
 	// Behind says that the new database is a copy from before the merge was opened, as its fences say it was.
 	Behind bool `json:"behind,omitempty"`
 
+	// Later says to which later merge the opened database went as a world; "" if to none that is known.
+	Later string `json:"later,omitempty"`
+
 	// Begun tells this beginning of the merge from others by the same plan: see [UndoOptions]. It is empty if there is no record.
 	Begun string `json:"-"`
 
@@ -89,6 +92,11 @@ func status(ctx context.Context, r *job.Run) (*Status, error) {
 		return nil, err
 	}
 	s.Behind = state != recorded
+	if state == record.StateOpen {
+		if s.Later, err = later(ctx, r); err != nil {
+			return nil, err
+		}
+	}
 	copied := make(map[record.Place]int64)
 	if state != "" {
 		s.State, s.Begun = state, r.Manifest.Begun

@@ -121,7 +121,7 @@ func newUndo(plan *plan.Plan, into world.Database, worlds []world.Database, opts
 	r.Manifest.Begun = opts.Begun
 	u := &undo{Run: r, force: opts.Force, mayPlace: opts.MayPlace, placing: opts.Placing, done: &Undone{ID: plan.ID}}
 	if r.New.Dialect().MySQL() {
-		r.New.Begins = func(ctx context.Context) error { return onlyUndo(ctx, u) }
+		r.New.Begins = u.onlyUndo
 	}
 	u.writing(false)
 	return u, nil
@@ -150,21 +150,6 @@ func (u *undo) writing(is bool) {
 	}
 }
 
-// undoAction is something that is done again until it works, and what it is called then.
-type undoAction struct {
-	doing string
-	do    func(ctx context.Context, u *undo) error
-}
-
-func (u *undo) each(ctx context.Context, all []undoAction) error {
-	for _, a := range all {
-		if err := u.Retry(ctx, a.doing, func(ctx context.Context) error { return a.do(ctx, u) }); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func (u *undo) undo(ctx context.Context, recorded record.State) error {
 	if u.Manifest.Again() {
 		return u.Manifest.WrongState("", recorded)
@@ -172,7 +157,7 @@ func (u *undo) undo(ctx context.Context, recorded record.State) error {
 	if recorded == "" {
 		return u.nothing(ctx)
 	}
-	if err := u.each(ctx, []undoAction{{"checking the worlds", worldsThere}, {"checking the registries", asPlanned}}); err != nil {
+	if err := inOrder(ctx, u.Run, step{"checking the worlds", u.worldsThere}, step{"checking the registries", u.asPlanned}); err != nil {
 		return err
 	}
 	was := u.Manifest.Was
@@ -187,18 +172,18 @@ func (u *undo) undo(ctx context.Context, recorded record.State) error {
 	}
 	if was.Entered() {
 		u.done.Raised, u.done.Unseen = true, u.older
-		if err := u.each(ctx, []undoAction{{"raising the counters of the worlds", raise}, {"recording where the worlds are again", undoPlace}}); err != nil {
+		if err := inOrder(ctx, u.Run, step{"raising the counters of the worlds", u.raise}, step{"recording where the worlds are again", u.undoPlace}); err != nil {
 			return err
 		}
 	}
-	return u.each(ctx, []undoAction{{"dropping the new database", drop}, {"lifting the fences", func(ctx context.Context, u *undo) error {
+	return inOrder(ctx, u.Run, step{"dropping the new database", u.drop}, step{"lifting the fences", func(ctx context.Context) error {
 		if was == record.StateTried { // which writes nothing to the worlds; but an undo that was killed may have left fences
 			if say, err := u.FencesSay(ctx); err != nil || say == "" {
 				return err
 			}
 		}
 		return LiftFences(ctx, u.Run)
-	}}})
+	}})
 }
 
 // begin makes sure that the new database may be dropped, and records that it is. It returns the state in which the game
@@ -218,11 +203,11 @@ func (u *undo) begin(ctx context.Context, recorded record.State) (was record.Sta
 			return "", err
 		}
 	}
-	if err := mayDrop(ctx, u, was); err != nil {
+	if err := u.mayDrop(ctx, was); err != nil {
 		return "", err
 	}
 	if was == record.StateCopying || was == record.StateMade {
-		ran, err := played(ctx, u)
+		ran, err := u.played(ctx)
 		if err != nil {
 			return "", err
 		}
@@ -263,7 +248,7 @@ func (u *undo) goOn(ctx context.Context, was record.State) error {
 	if err := u.Learn(ctx); err != nil {
 		return err
 	}
-	return untouched(ctx, u)
+	return u.untouched(ctx)
 }
 
 // asks makes sure that it can be noted elsewhere where the worlds are again: afterwards the game could not go on anywhere.
@@ -275,12 +260,12 @@ func (u *undo) asks(ctx context.Context) error {
 }
 
 // undoPlace notes elsewhere where the worlds are again.
-func undoPlace(ctx context.Context, u *undo) error {
+func (u *undo) undoPlace(ctx context.Context) error {
 	if u.placing == nil {
 		return nil
 	}
 	if u.Manifest.Left != "" { // there may be a later merge by now
-		if err := stillUndoing(ctx, u); err != nil {
+		if err := u.stillUndoing(ctx); err != nil {
 			return err
 		}
 	}
@@ -289,7 +274,7 @@ func undoPlace(ctx context.Context, u *undo) error {
 
 // stillUndoing returns [record.ErrBusy] if another process came to the end of the undo meanwhile: what is there now may be
 // a later merge by the same plan. The database is opened again: a file that is open may have been removed.
-func stillUndoing(ctx context.Context, u *undo) error {
+func (u *undo) stillUndoing(ctx context.Context) error {
 	if !u.New.Dialect().MySQL() {
 		u.New.Close()
 	}
@@ -306,7 +291,7 @@ func (u *undo) still(ctx context.Context) error {
 }
 
 // worldsThere refuses to drop the only rows of a world, or a world in the place of the new database.
-func worldsThere(ctx context.Context, u *undo) error {
+func (u *undo) worldsThere(ctx context.Context) error {
 	copied, err := u.copied(ctx)
 	if err != nil {
 		return err
@@ -347,53 +332,77 @@ func (u *undo) copied(ctx context.Context) (func(world, table string) bool, erro
 	}, err
 }
 
-// fencesThere refuses to conclude anything from the fences while a world is gone, and its fence with it.
-func fencesThere(ctx context.Context, u *undo) error {
-	return u.RefuseWorlds("undo", func(_ int, d world.Database) (string, error) {
-		if there, err := world.Exists(ctx, d); err != nil || there {
-			return "", err
+// goneWorlds says of the worlds whose fence is gone what went with it.
+func (u *undo) goneWorlds(ctx context.Context) (gone []plan.Refusal, err error) {
+	for i, w := range u.Worlds {
+		what := ""
+		there, err := world.Exists(ctx, w.Database)
+		if err == nil && !there {
+			what = "there is no such database any more"
 		}
-		return "there is no such database any more, and its fence is gone with it: restore it, then run undo again", nil
-	})
+		if err == nil && there && u.Plan.Worlds[i].Fence {
+			var servers []worldregistry.Server
+			if servers, err = record.Servers(ctx, w.Database); len(servers) == 0 {
+				what = "its registry lists no server any more"
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		if what != "" {
+			gone = append(gone, plan.Refusal{Source: w.Name, Reason: what + ", and its fence is gone with it: restore it, then run undo again"})
+		}
+	}
+	return gone, nil
+}
+
+func namesOf(gone []plan.Refusal) []string {
+	return slice.Map(gone, func(r plan.Refusal) string { return r.Source })
 }
 
 // asPlanned refuses other worlds than the planned ones: they would be raised, and the fences of the planned ones would stay.
-func asPlanned(ctx context.Context, u *undo) error { return u.SameWorlds(ctx, "undo") }
+func (u *undo) asPlanned(ctx context.Context) error { return u.SameWorlds(ctx, "undo") }
 
 // nothing ends an undo that was interrupted at its very end, or takes back fences that were only prepared. There is no
 // new database, or not one of this merge.
 func (u *undo) nothing(ctx context.Context) error {
 	u.done.NoRecord = true
 	var say record.State
-	err := u.each(ctx, []undoAction{{"checking the fences", func(ctx context.Context, u *undo) (err error) {
-		if err := fencesThere(ctx, u); err != nil {
-			return err
+	var gone []plan.Refusal
+	err := u.Retry(ctx, "checking the fences", func(ctx context.Context) (err error) {
+		if gone, err = u.goneWorlds(ctx); err == nil {
+			say, err = u.FencesSay(ctx, namesOf(gone)...)
 		}
-		say, err = u.FencesSay(ctx)
 		return err
-	}}})
+	})
 	if err != nil {
 		return err
 	}
-	ends := []undoAction{{"lifting the fences", func(ctx context.Context, u *undo) error { return LiftFences(ctx, u.Run) }}}
 	switch {
+	case say == "" && len(gone) > 0:
+		return fmt.Errorf("merge: %w: there is no database %q of the merge %s, and no world that is there has its fence: there is nothing to undo; if you restore %s, run undo again: a copy may have it",
+			record.ErrNoMerge, u.New.Name, u.Plan.ID, printable.Names(namesOf(gone)))
 	case say == "":
 		return fmt.Errorf("merge: %w: there is no database %q of the merge %s, and no world has its fence: there is nothing to undo", record.ErrNoMerge, u.New.Name, u.Plan.ID)
+	case len(gone) > 0: // what they would say decides
+		return &record.RefusedError{Doing: "undo", Refusals: gone}
 	case say == record.StateOpening && !u.force:
-		return u.each(ctx, []undoAction{{"checking the fences", func(ctx context.Context, u *undo) error { return Lost(ctx, u.Run, "undo") }}})
+		return u.Retry(ctx, "checking the fences", func(ctx context.Context) error { return Lost(ctx, u.Run, "undo") })
 	case say == record.StateOpening:
-		if err := u.each(ctx, []undoAction{{"checking the worlds", worldsThere}, {"checking the registries", asPlanned}}); err != nil {
+		if err := inOrder(ctx, u.Run, step{"checking the worlds", u.worldsThere}, step{"checking the registries", u.asPlanned}); err != nil {
 			return err
 		}
 		u.done.Raised, u.done.Unseen = true, true
-		ends = append([]undoAction{{"raising the counters of the worlds", raiseUnseen}, {"recording where the worlds are again", undoPlace}}, ends...)
+		if err := inOrder(ctx, u.Run, step{"raising the counters of the worlds", u.raiseUnseen}, step{"recording where the worlds are again", u.undoPlace}); err != nil {
+			return err
+		}
 	}
-	return u.each(ctx, ends)
+	return u.Retry(ctx, "lifting the fences", func(ctx context.Context) error { return LiftFences(ctx, u.Run) })
 }
 
 // played reports whether a game ran on the new database before its opening, as it can if its gate was lifted by hand: then
 // it has given more than the first world.
-func played(ctx context.Context, u *undo) (ran bool, err error) {
+func (u *undo) played(ctx context.Context) (ran bool, err error) {
 	err = u.Retry(ctx, "checking the registry of "+u.New.Name, func(ctx context.Context) error {
 		was, err := record.Servers(ctx, u.Worlds[0].Database)
 		if err != nil {
@@ -411,7 +420,7 @@ func played(ctx context.Context, u *undo) (ran bool, err error) {
 
 // mayDrop refuses to drop a database that a game runs on, and one that was made and that others have written to since,
 // unless that is forced.
-func mayDrop(ctx context.Context, u *undo, state record.State) error {
+func (u *undo) mayDrop(ctx context.Context, state record.State) error {
 	err := u.Learn(ctx)
 	if err == nil && u.Registry {
 		err = u.Retry(ctx, "restoring the fence of "+u.New.Name, func(ctx context.Context) error {
@@ -423,7 +432,7 @@ func mayDrop(ctx context.Context, u *undo, state record.State) error {
 		})
 	}
 	if err == nil && !u.force && state.Whole() {
-		err = untouched(ctx, u)
+		err = u.untouched(ctx)
 	}
 	if _, refused := errors.AsType[*record.RefusedError](err); refused && state == record.StateOpen && u.Registry { // the game goes on there
 		failed := u.Retry(ctx, "lifting the fence of "+u.New.Name, func(ctx context.Context) error {
@@ -444,7 +453,7 @@ func mayDrop(ctx context.Context, u *undo, state record.State) error {
 }
 
 // untouched refuses if others than the merge wrote to the new database.
-func untouched(ctx context.Context, u *undo) error {
+func (u *undo) untouched(ctx context.Context) error {
 	written, err := prove.Written(ctx, u.Run)
 	if err != nil || len(written) == 0 {
 		return err
@@ -461,7 +470,7 @@ func contains(names []string, name string) bool {
 
 // drop removes what the merge made, and the database if the merge made that and nothing else is in it. The record goes
 // last.
-func drop(ctx context.Context, u *undo) error {
+func (u *undo) drop(ctx context.Context) error {
 	there, err := world.Exists(ctx, u.New.Database)
 	if err != nil {
 		return err
@@ -470,7 +479,7 @@ func drop(ctx context.Context, u *undo) error {
 		u.done.Dropped, u.Manifest.Removing = true, true
 		return nil
 	}
-	if err := stillUndoing(ctx, u); err != nil {
+	if err := u.stillUndoing(ctx); err != nil {
 		return err
 	}
 	if u.Manifest.Removed() { // the answer of the last statement was lost
@@ -479,7 +488,7 @@ func drop(ctx context.Context, u *undo) error {
 		u.done.Dropped, u.done.Kept = len(others) == 0, len(others) == 0
 		return err
 	}
-	if err := worldsThere(ctx, u); err != nil { // again: to compare the rows may have taken long
+	if err := u.worldsThere(ctx); err != nil { // again: to compare the rows may have taken long
 		return err
 	}
 	u.Manifest.Removing = true
@@ -530,7 +539,7 @@ func (u *undo) dropOnServer(ctx context.Context, all *world.Schema) error {
 // onlyUndo makes sure, when a session of MySQL or MariaDB begins, that no other undo is at work in the database until it ends, and
 // that none was since the last one of this process ended: what is there may be a later merge. What an undo has read there is
 // true as long as its session.
-func onlyUndo(ctx context.Context, u *undo) error {
+func (u *undo) onlyUndo(ctx context.Context) error {
 	lock, alone, err := world.Undo(ctx, u.New, u.Opts.RetryFor)
 	switch {
 	case err != nil:

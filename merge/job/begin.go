@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/internal/worldregistry"
@@ -148,10 +149,10 @@ func (r *Run) fenced(now [][]worldregistry.Server) error {
 
 // FencesSay is the state of a merge as far as its fences tell: [record.StateOpening] if one says that the game may have
 // been let in, [record.StateUndoing] if one says that an undo drops the new database, [record.StateCopying] if there
-// are others, and "" without one.
-func (r *Run) FencesSay(ctx context.Context) (say record.State, err error) {
+// are others, and "" without one. The worlds that are gone are not asked.
+func (r *Run) FencesSay(ctx context.Context, gone ...string) (say record.State, err error) {
 	for i, w := range r.Plan.Worlds {
-		if !w.Fence {
+		if !w.Fence || slices.Contains(gone, r.Worlds[i].Name) {
 			continue
 		}
 		now, err := record.Servers(ctx, r.Worlds[i].Database)

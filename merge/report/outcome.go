@@ -26,6 +26,7 @@ type Outcome struct {
 	Proof    *merge.Proof    `json:"proof,omitempty"`
 	Opened   *merge.Opened   `json:"opened,omitempty"`
 	Undone   *merge.Undone   `json:"undone,omitempty"`
+	Away     []Away          `json:"away,omitempty"`   // undo: the worlds that cannot be started yet
 	Phases   verdict.Phases  `json:"phases,omitempty"` // of this run, in their order
 
 	Plan         *merge.Plan   `json:"-"`
@@ -68,6 +69,12 @@ type Applied struct {
 	// than the plan did.
 	Try     bool            `json:"try,omitempty"`
 	Changed []merge.Changed `json:"changed,omitempty"`
+}
+
+// Away is a world that the fleet registry does not let start, and why.
+type Away struct {
+	World string `json:"world"`
+	Why   string `json:"why"`
 }
 
 // Commands are the commands for the same plan, ready to paste. They are empty if

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -105,6 +106,26 @@ func TestUndoneOfAnEmptyDatabase(t *testing.T) {
 	o.Undone.Kept = true
 	if v := o.View(); !strings.HasPrefix(v.Sentence, "new is empty again, as it was before the merge; ") {
 		t.Errorf("got %+v", v)
+	}
+}
+
+// A world that the fleet registry does not let start is not named among those that can be started.
+func TestUndoneButRetired(t *testing.T) {
+	o := sampleUndo()
+	o.Undone.Lifted = append(o.Undone.Lifted, merge.Lifted{Database: "s3", Server: "3"})
+	o.Away = []Away{{"s2", "server 2 was retired"}}
+	v := o.View()
+	var notes []string
+	for _, s := range v.Sections {
+		if s.ID == "notes" {
+			notes = append(notes, s.Items...)
+		}
+	}
+	if want := []string{"s2 cannot be started yet: server 2 was retired", "server 3 of s3 can be started again"}; !slices.Equal(notes, want) {
+		t.Errorf("notes %q, want %q", notes, want)
+	}
+	if want := "The game servers of s1 and s3 can be started again, on their databases."; len(v.Next) == 0 || v.Next[len(v.Next)-1].Text != want {
+		t.Errorf("then %+v, want %q", v.Next, want)
 	}
 }
 

@@ -398,17 +398,20 @@ func (v *View) undone(o *Outcome, place, worlds string) {
 	if o.Tried {
 		return
 	}
-	if len(u.Lifted) > 0 {
-		v.note(lifted(u) + " can be started again")
+	away := func(world string) bool {
+		return slices.ContainsFunc(o.Away, func(a Away) bool { return a.World == world })
 	}
-	v.Then(fmt.Sprintf("The game servers of %s can be started again, on their databases.", worlds))
-}
-
-// lifted names the servers that can be started again.
-func lifted(u *merge.Undone) string {
-	return strings.Join(slice.Map(u.Lifted, func(f merge.Lifted) string {
-		return fmt.Sprintf("server %s of %s", f.Server, printable.Text(f.Database))
-	}), ", ")
+	for _, a := range o.Away {
+		v.note(fmt.Sprintf("%s cannot be started yet: %s", printable.Text(a.World), a.Why))
+	}
+	if servers := slices.DeleteFunc(slices.Clone(u.Lifted), func(f merge.Lifted) bool { return away(f.Database) }); len(servers) > 0 {
+		v.note(strings.Join(slice.Map(servers, func(f merge.Lifted) string {
+			return fmt.Sprintf("server %s of %s", f.Server, printable.Text(f.Database))
+		}), ", ") + " can be started again")
+	}
+	if start := slices.DeleteFunc(names(o.Plan), away); len(start) > 0 {
+		v.Then(fmt.Sprintf("The game servers of %s can be started again, on their databases.", printable.Names(start)))
+	}
 }
 
 // LaterMerge says what undo cannot know of a merge in a state: whether its new database became a world of a later one. It is ""
@@ -469,6 +472,10 @@ func (v *View) status(o *Outcome, place string) {
 		}
 	case merge.StateOpen:
 		v.Word, v.Sentence, v.Color = "OPEN", rows+" were copied, and it is open to the game", verdict.Pass
+		if at.Later != "" {
+			v.Sentence = fmt.Sprintf("%s were copied, and it was opened; since then it became a world of a later merge: %s", rows, at.Later)
+			break
+		}
 		if !slices.ContainsFunc(at.Fences, unfenced) {
 			v.Then("To prove it:", then.Verify)
 			break

@@ -75,22 +75,22 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 	if place != nil {
 		// It was undone, whatever is known of this.
 		_ = place(func(ctx context.Context, r databases.Registry) error {
-			undone.Notes = append(undone.Notes, staysAway(ctx, r, j.worlds)...)
+			o.Away = staysAway(ctx, r, j.worlds)
 			return nil
 		})(ctx)
 	}
 	return j.conclude(ctx, o)
 }
 
-// staysAway says of worlds why the fleet registry does not let them start, such as those that were retired since they came.
-func staysAway(ctx context.Context, r databases.Registry, worlds []merge.Database) (notes []string) {
+// staysAway tells which worlds the fleet registry does not let start, such as those that were retired since they came, and why.
+func staysAway(ctx context.Context, r databases.Registry, worlds []merge.Database) (away []report.Away) {
 	elsewhere := r.Elsewhere(func(string) {})
 	for _, d := range worlds {
 		if why, err := elsewhere(ctx, d); err == nil && why != "" {
-			notes = append(notes, fmt.Sprintf("%s cannot be started yet: %s", printable.Text(d.Name), why))
+			away = append(away, report.Away{World: d.Name, Why: why})
 		}
 	}
-	return notes
+	return away
 }
 
 // undoAgain says what comes next for an undo beside another process.
