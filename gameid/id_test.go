@@ -469,23 +469,6 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-func BenchmarkText(b *testing.B) {
-	id := gameid.MustParse("02a1d5c3f7b0000c01f4")
-	text, buf := id.String(), make([]byte, 0, 32)
-	b.Run("AppendText", func(b *testing.B) {
-		for b.Loop() {
-			buf, _ = id.AppendText(buf[:0])
-		}
-	})
-	b.Run("Parse", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := gameid.Parse(text); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-}
-
 // A typed ID is written as the ID in it, and no zero Opaque is valid.
 func TestTypedAsID(t *testing.T) {
 	id := gameid.MustParse("0123456789abcdef0123")

@@ -2,7 +2,6 @@ package gameid_test
 
 import (
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"mergesafe/gameid"
-	"mergesafe/gameid/gameidtest"
 )
 
 func TestUniqueAndRisingOverGoroutinesAndKinds(t *testing.T) {
@@ -236,49 +234,4 @@ func TestFail(t *testing.T) {
 			}
 		}
 	})
-}
-
-func BenchmarkNext(b *testing.B) {
-	n, err := gameid.OpenNode(b.Context(), server, gameidtest.NewMemory(), gameid.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer n.Close()
-	g := gameid.NewGenerator[player](n)
-	b.Run("goroutines=1", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := g.Next(); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("goroutines=all", func(b *testing.B) {
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				if _, err := g.Next(); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	})
-}
-
-func BenchmarkFill(b *testing.B) {
-	n, err := gameid.OpenNode(b.Context(), server, gameidtest.NewMemory(), gameid.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer n.Close()
-	g := gameid.NewGenerator[player](n)
-	for _, size := range []int{1, 64, 1024} {
-		b.Run(fmt.Sprintf("ids=%d", size), func(b *testing.B) {
-			ids := make([]gameid.Of[player], size)
-			for b.Loop() {
-				if err := g.Fill(ids); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(size), "ns/ID")
-		})
-	}
 }
