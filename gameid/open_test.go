@@ -67,32 +67,6 @@ func TestSecondNodeIsRefused(t *testing.T) {
 	})
 }
 
-// However often a process crashes, its successors do not run further and
-// further ahead of the clock.
-func TestCrashLoopDoesNotCreep(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r := newRegistry()
-		seen := make(map[gameid.ID]bool)
-		var last gameid.ID
-		for range 500 {
-			n := open(t, r, gameid.Options{})
-			g := gameid.NewGenerator[player](n)
-			for range 10 {
-				time.Sleep(10 * time.Millisecond)
-				id := next(t, g)
-				if seen[id] || id.Compare(last) <= 0 {
-					t.Fatalf("%s after %s", id, last)
-				}
-				seen[id], last = true, id
-			}
-			if ahead := n.Stats().Ahead; ahead > 10*time.Second {
-				t.Fatalf("%s ahead of the clock", ahead)
-			}
-			crash(t, r, n)
-		}
-	})
-}
-
 func TestRefusedAtStart(t *testing.T) {
 	now := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
 	at := func(t time.Time) int64 { ms, _ := gameid.MillisOf(t); return ms }
