@@ -192,23 +192,6 @@ func TestKeysProperty(t *testing.T) {
 	})
 }
 
-func TestKeyForms(t *testing.T) {
-	for key, want := range map[int64]string{
-		7<<43 + 5: "server 7, 5 true; server 7168, 5 true", 7<<33 + 5: "server 0, 60129542149 false; server 7, 5 true",
-		math.MaxInt64: "server 1048575, 8796093022207 true; server 1048575, 8589934591 false",
-		0:             "server 0, 0 false; server 0, 0 false", -1: "server 1048575, 8796093022207 false; server 1048575, 8589934591 false",
-	} {
-		var got []string
-		for _, f := range gameid.KeyForms {
-			server, counter, ok := f.Split(key)
-			got = append(got, fmt.Sprintf("server %s, %d %t", server, counter, ok))
-		}
-		if got := strings.Join(got, "; "); got != want {
-			t.Errorf("%d: %s, want %s", key, got, want)
-		}
-	}
-}
-
 func BenchmarkKeys(b *testing.B) {
 	db := withTables(b, "sqlite:"+b.TempDir()+"/game.db")
 	ran(b, db, 7)
