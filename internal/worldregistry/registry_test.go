@@ -4,14 +4,12 @@ import (
 	"errors"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/gameid/gameidtest"
-	"mergesafe/internal/servertest"
 	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
 	"mergesafe/store/starter"
@@ -29,39 +27,6 @@ func TestReserver(t *testing.T) {
 			}
 			return storetest.World(withRegistry(t, dsns[t])) // connections of its own, like another process
 		})
-	})
-}
-
-// Of many that start the same new server at once, one makes the row.
-func TestFirstClaim(t *testing.T) {
-	onEach(t, func(t *testing.T, newDSN func() string) {
-		dsn := newDSN()
-		var dbs []*store.DB
-		for range 4 {
-			dbs = append(dbs, withRegistry(t, dsn))
-		}
-		for server := range gameid.ServerID(servertest.Scale(5, 20)) {
-			var mu sync.Mutex
-			var wg sync.WaitGroup
-			wins := 0
-			for i := range 8 {
-				wg.Go(func() {
-					ok, err := storetest.World(dbs[i%len(dbs)]).CompareAndSet(t.Context(), server+1, gameid.Record{}, claim)
-					if err != nil {
-						t.Error(err)
-					}
-					mu.Lock()
-					defer mu.Unlock()
-					if ok {
-						wins++
-					}
-				})
-			}
-			wg.Wait()
-			if wins != 1 {
-				t.Errorf("server %d: %d claims won", server+1, wins)
-			}
-		}
 	})
 }
 
