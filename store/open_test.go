@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -197,33 +196,6 @@ func TestOddPaths(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "relative.db")); err != nil {
 		t.Error(err)
 	}
-}
-
-// Several processes that start at once all get a database with its tables.
-func TestOpenAtOnce(t *testing.T) {
-	onEach(t, func(t *testing.T, newDSN func() string) {
-		for range servertest.Scale(2, 10) {
-			dsn := newDSN()
-			var wg sync.WaitGroup
-			for range 8 {
-				wg.Go(func() {
-					db, err := store.Open(t.Context(), dsn)
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					defer db.Close()
-					if err := storetest.Create(t.Context(), db); err != nil {
-						t.Error(err)
-					}
-					if err := storetest.Check(t.Context(), db); err != nil {
-						t.Error(err)
-					}
-				})
-			}
-			wg.Wait()
-		}
-	})
 }
 
 // contents maps the files of a directory to what is in them.

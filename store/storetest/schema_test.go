@@ -140,16 +140,20 @@ func TestCreateSchema(t *testing.T) {
 	})
 }
 
-// Several processes may make the tables at once, and an account without the right to make
+// Several processes may open a new database and make the tables at once, and an account without the right to make
 // tables may ask for those that are there.
 func TestCreateSchemaAtOnce(t *testing.T) {
 	onEachWithParts(t, func(t *testing.T, p part, newDSN func() string) {
 		dsn := newDSN()
 		var all sync.WaitGroup
-		for range 4 {
-			db := open(t, dsn)
+		for range 8 {
 			all.Go(func() {
-				if err := p.create(t.Context(), db); err != nil {
+				db, err := store.Open(t.Context(), dsn)
+				if err == nil {
+					defer db.Close()
+					err = p.create(t.Context(), db)
+				}
+				if err != nil {
 					t.Error(err)
 				}
 			})
