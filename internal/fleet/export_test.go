@@ -4,9 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	"time"
 
-	"mergesafe/gameid"
 	"mergesafe/internal/sqldb"
 )
 
@@ -32,10 +30,3 @@ func (f *Fleet) DB() *sqldb.DB { return f.db }
 
 // Heartbeat is a heartbeat at once. The member's own must be far away.
 func (m *Member) Heartbeat(ctx context.Context) bool { return m.heartbeat(ctx) }
-
-// Renew is a heartbeat of a world that has no node: it reports progress that
-// never changes.
-func Renew(ctx context.Context, f *Fleet, server gameid.ServerID, epoch int64) (bool, error) {
-	m := &Member{fleet: f, reserver: &reserver{server: server}, epoch: epoch}
-	return m.renew(ctx, 90*time.Second)
-}
