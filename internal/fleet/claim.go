@@ -197,20 +197,7 @@ func (f *Fleet) taken(ctx context.Context, server gameid.ServerID, where string,
 // row as it wants it, nothing is changed, and the error is [worldregistry.ErrMoved].
 func (f *Fleet) change(ctx context.Context, server gameid.ServerID, action string, note Note, query string, args ...any) error {
 	err := f.db.RetryTx(ctx, func(tx *sqldb.Tx) error { return changeIn(ctx, tx, server, action, note, query, args...) })
-	return f.fault(f.explainLock(ctx, err, fmt.Sprintf("server %s", server), "SELECT server_id FROM fleet_servers WHERE server_id = ?", server))
-}
-
-// explainLock adds to the error of a change that did not come to an end who locks its row.
-func (f *Fleet) explainLock(ctx context.Context, err error, row, query string, args ...any) error {
-	if f.Dialect() == sqldb.SQLite || !errors.Is(err, context.DeadlineExceeded) && !sqldb.Says(err, sqldb.LockWait) {
-		return err // in SQLite, the error says it already
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-	defer cancel()
-	if by, failed := f.db.RowLock(ctx, query, args...); failed == nil && by != "" {
-		return fmt.Errorf("the row of %s is %s: %w", row, by, err)
-	}
-	return err
+	return f.fault(f.db.ExplainLock(ctx, err, fmt.Sprintf("server %s", server), "SELECT server_id FROM fleet_servers WHERE server_id = ?", server))
 }
 
 // changeIn is change within a transaction.

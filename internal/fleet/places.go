@@ -140,7 +140,7 @@ func (f *Fleet) SetPlace(ctx context.Context, place Place, note Note) error {
 	if errors.Is(err, sqldb.ErrDuplicate) { // another process was faster: now there is a row
 		err = f.db.RetryTx(ctx, set)
 	}
-	return f.fault(f.explainLock(ctx, err, fmt.Sprintf("the world %q", place.World), "SELECT world FROM "+placesTable+" WHERE world = ?", place.World))
+	return f.fault(f.db.ExplainLock(ctx, err, fmt.Sprintf("the world %q", place.World), "SELECT world FROM "+placesTable+" WHERE world = ?", place.World))
 }
 
 // ForgetPlace removes the record of where the database of a world is, also one that cannot be

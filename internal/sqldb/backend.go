@@ -93,6 +93,19 @@ func (db *DB) RowLock(ctx context.Context, query string, args ...any) (string, e
 	return db.dialect.of().RowLock(ctx, db, query, args...)
 }
 
+// ExplainLock adds to the error of a change that did not come to an end who locks its row.
+func (db *DB) ExplainLock(ctx context.Context, err error, row, query string, args ...any) error {
+	if db.dialect == SQLite || !errors.Is(err, context.DeadlineExceeded) && !Says(err, LockWait) {
+		return err // in SQLite, the error says it already
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	if by, failed := db.RowLock(ctx, query, args...); failed == nil && by != "" {
+		return fmt.Errorf("the row of %s is %s: %w", row, by, err)
+	}
+	return err
+}
+
 // WaitForLock is [DB.RowLock] on a server: it begins a transaction by these statements, on a connection of its own, and
 // locks the rows. If it waits, tell says for whom a connection does, by its number.
 func (db *DB) WaitForLock(ctx context.Context, begin []string, tell func(waiter int64) string, query string, args ...any) (string, error) {

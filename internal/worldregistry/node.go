@@ -9,7 +9,6 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/printable"
-	"mergesafe/internal/sqldb"
 )
 
 // NodeOptions are those of package store/registry, which says what they mean.
@@ -113,24 +112,18 @@ func (r *Registry) explainRefusal(server gameid.ServerID, err error) error {
 	return err
 }
 
+const lockedRow = "SELECT server_id FROM " + Table + " WHERE server_id = ?"
+
 // RowLock says who keeps the row of a server from being changed, and how to end that; empty
 // if it can be changed. A process that was frozen within a transaction with store.Tx.Guard has
 // such a lock, also if its lease has ended: no other process can take the server then.
 func (r *Registry) RowLock(ctx context.Context, server gameid.ServerID) (string, error) {
-	return r.db.RowLock(ctx, "SELECT server_id FROM "+Table+" WHERE server_id = ?", server)
+	return r.db.RowLock(ctx, lockedRow, server)
 }
 
 // explainLock adds to the error of a change that did not come to an end who locks the row.
 func (r *Registry) explainLock(ctx context.Context, server gameid.ServerID, err error) error {
-	if r.Dialect() == sqldb.SQLite || !errors.Is(err, context.DeadlineExceeded) && !sqldb.Says(err, sqldb.LockWait) {
-		return err // in SQLite, the error says it already
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-	defer cancel()
-	if by, failed := r.RowLock(ctx, server); failed == nil && by != "" {
-		return fmt.Errorf("the row of server %s in %q is %s: %w", server, r, by, err)
-	}
-	return err
+	return r.db.ExplainLock(ctx, err, fmt.Sprintf("server %s in %q", server, r), lockedRow, server)
 }
 
 // MaxSkew is gameid.Options.MaxSkew, or its default.
