@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"mergesafe/gameid"
 	"mergesafe/internal/sqldb"
 	"mergesafe/internal/worldregistry"
 )
@@ -121,7 +122,7 @@ func (f *Fleet) each(ctx context.Context, reg *worldregistry.Registry, visit fun
 		}
 		row, err := f.load(ctx, own.ID)
 		if err == nil {
-			err = visit(row, own, f.current(id, row, own, reg.Place()))
+			err = visit(row, own, f.current(own.ID, row, id, own, Options{Place: reg.Place()}))
 		}
 		if err != nil {
 			return err
@@ -137,12 +138,12 @@ func (f *Fleet) Elsewhere(ctx context.Context, reg *worldregistry.Registry) erro
 }
 
 // current refuses a world that may not be in this database, by its row.
-func (f *Fleet) current(id string, row *Server, own worldregistry.Server, place string) error {
-	if err := f.claims(own.ID, row, id, own, Options{Place: place}); err != nil {
+func (f *Fleet) current(server gameid.ServerID, row *Server, id string, own worldregistry.Server, options Options) error {
+	if err := f.claims(server, row, id, own, options); err != nil {
 		return err
 	}
 	if row.World != "" && own.Generation() < worldregistry.Generation(row.WorldEpoch) {
-		return superseded(row, own, place)
+		return superseded(row, own, options.Place)
 	}
 	return nil
 }

@@ -149,11 +149,8 @@ func absent(err error) bool {
 
 // admit decides whether a world may start.
 func (f *Fleet) admit(server gameid.ServerID, row *Server, id string, own worldregistry.Server, node gameid.Options, options Options) error {
-	if err := f.claims(server, row, id, own, options); err != nil {
+	if err := f.current(server, row, id, own, options); err != nil {
 		return err
-	}
-	if row.World != "" && own.Generation() < worldregistry.Generation(row.WorldEpoch) {
-		return superseded(row, own, options.Place)
 	}
 	if err := worldregistry.CheckClock(node, row.Now); err != nil {
 		return f.fault(err)
