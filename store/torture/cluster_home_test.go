@@ -22,8 +22,6 @@ const packages = "on Debian or Ubuntu, as root: apt-get install mariadb-server-c
 // provider is the part of Galera that is loaded into the server.
 const provider = "/usr/lib/galera/libgalera_smm.so"
 
-const homes = "mergesafe-cluster-"
-
 func requireGalera(t *testing.T) {
 	t.Helper()
 	for _, program := range []string{"mariadb-install-db", "rsync", "lsof"} {
@@ -42,34 +40,16 @@ func requireGalera(t *testing.T) {
 // newHome makes the folder of a cluster, removed at the test's end.
 func newHome(t *testing.T) string {
 	t.Helper()
-	removeAbandoned()
-	dir, err := os.MkdirTemp("", homes)
+	servertest.RemoveAbandoned(os.TempDir())
+	dir, lock, err := servertest.New(os.TempDir())
 	must(t, err)
 	t.Cleanup(func() {
+		lock.Close()
 		if err := os.RemoveAll(dir); err != nil {
 			t.Error(err)
 		}
 	})
-	lock, err := os.Create(filepath.Join(dir, "lock"))
-	must(t, err)
-	t.Cleanup(func() { lock.Close() })
-	must(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB))
 	return dir
-}
-
-// removeAbandoned removes the folders of tests that were killed.
-func removeAbandoned() {
-	locks, _ := filepath.Glob(filepath.Join(os.TempDir(), homes+"*", "lock"))
-	for _, path := range locks {
-		lock, err := os.Open(path)
-		if err != nil {
-			continue
-		}
-		if syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
-			os.RemoveAll(filepath.Dir(path))
-		}
-		lock.Close()
-	}
 }
 
 // unprivileged tells as whom to run Galera: rsync refuses to work among processes

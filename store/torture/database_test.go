@@ -12,6 +12,7 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/store"
+	"mergesafe/store/storetest"
 )
 
 // short is a window of which the end comes soon.
@@ -131,9 +132,4 @@ func privatePostgres(t *testing.T) (victim, string) {
 	return server, server.DSN()
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must, open = storetest.Must, storetest.Open

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
+
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/store"
@@ -289,7 +291,7 @@ func mariadbPair(t *testing.T) pair {
 	return pair{
 		primary: primary, dsn: "mysql:" + dsn,
 		onReplica: "mysql:" + strings.Replace(dsn, strings.TrimSuffix(primary.DSN(), "/"), strings.TrimSuffix(replica.DSN(), "/"), 1),
-		onEach:    fmt.Sprintf("mysql:both:both@tcp(127.0.0.1:%s,127.0.0.1:%s)/%s", serverOf(t, primary).port, serverOf(t, replica).port, dsn[strings.LastIndex(dsn, "/")+1:]),
+		onEach:    fmt.Sprintf("mysql:both:both@tcp(%s,%s)/%s", configOf(t, primary).Addr, configOf(t, replica).Addr, dsn[strings.LastIndex(dsn, "/")+1:]),
 		ready:     func() bool { return has(t, replica, dsn) },
 		cut:       func() { admin(t, replica, "STOP SLAVE") },
 		promote:   func() { admin(t, replica, "RESET SLAVE ALL", "SET GLOBAL read_only = OFF") },
@@ -381,34 +383,24 @@ func failover(t *testing.T, p pair) {
 // written from now on.
 func replicate(t *testing.T, primary, replica *servertest.Server) {
 	t.Helper()
-	cfg := serverOf(t, primary)
+	cfg := configOf(t, primary)
 	db, err := sql.Open("mysql", primary.DSN())
 	must(t, err)
 	defer db.Close()
-	var version, position string
-	must(t, db.QueryRow("SELECT VERSION(), COALESCE(@@GLOBAL.gtid_binlog_pos, '')").Scan(&version, &position))
-	if !strings.Contains(version, "MariaDB") {
-		t.Skip("the statements are MariaDB's")
-	}
+	var position string
+	must(t, db.QueryRow("SELECT COALESCE(@@GLOBAL.gtid_binlog_pos, '')").Scan(&position))
 	admin(t, replica,
 		"RESET MASTER", fmt.Sprintf("SET GLOBAL gtid_slave_pos = '%s'", position),
 		fmt.Sprintf("CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = %s, MASTER_USER = '%s', MASTER_PASSWORD = '%s', MASTER_USE_GTID = slave_pos, MASTER_CONNECT_RETRY = 1",
-			cfg.port, cfg.user, cfg.password),
+			strings.TrimPrefix(cfg.Addr, "127.0.0.1:"), cfg.User, cfg.Passwd),
 		"START SLAVE")
 }
 
-type account struct{ user, password, port string }
-
-// serverOf takes the DSN of a private server apart.
-func serverOf(t *testing.T, s *servertest.Server) account {
+func configOf(t *testing.T, s *servertest.Server) *mysql.Config {
 	t.Helper()
-	user, rest, _ := strings.Cut(s.DSN(), ":")
-	password, rest, _ := strings.Cut(rest, "@tcp(127.0.0.1:")
-	port, _, ok := strings.Cut(rest, ")")
-	if !ok {
-		t.Fatal("the DSN of a private server has another form")
-	}
-	return account{user, password, port}
+	cfg, err := mysql.ParseDSN(s.DSN())
+	must(t, err)
+	return cfg
 }
 
 // has reports whether a server has the database that a DSN names.

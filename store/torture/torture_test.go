@@ -15,7 +15,6 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
-	"mergesafe/store"
 )
 
 var long = flag.Bool("torture.long", servertest.Scale(0, 1) == 1, "inject hundreds of faults instead of a few")
@@ -123,13 +122,3 @@ func sqliteDSN(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir
 func mariadbDSN(t *testing.T) string { return "mysql:" + servertest.DSN(t) }
 
 func postgresDSN(t *testing.T) string { return servertest.PostgresDSN(t) }
-
-func open(t *testing.T, dsn string) *store.DB {
-	t.Helper()
-	db, err := store.Open(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	return db
-}
