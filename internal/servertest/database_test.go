@@ -150,7 +150,7 @@ func TestNeeds(t *testing.T) {
 		// It is not abandoned, even if only started refers to it.
 		runtime.GC()
 		runtime.GC() // what has a finalizer goes at the second
-		RemoveAbandoned(cmp.Or(Memory(), os.TempDir()))
+		RemoveAbandoned(cmp.Or(memory(), os.TempDir()))
 		DSN(t)
 	})
 }

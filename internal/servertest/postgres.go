@@ -45,7 +45,7 @@ func StartPostgres(ctx context.Context, opts Options) (*Postgres, error) {
 	if len(found) == 0 {
 		return nil, fmt.Errorf("%w: no PostgreSQL; to bring it: .ci/server postgres", ErrNoProgram)
 	}
-	parent := cmp.Or(opts.Dir, Memory(), os.TempDir())
+	parent := cmp.Or(opts.Dir, memory(), os.TempDir())
 	RemoveAbandoned(parent)
 	dir, lock, err := New(parent)
 	if err != nil {
@@ -114,7 +114,7 @@ func (p *Postgres) command(ctx context.Context, name string, args ...string) *ex
 		cmd.Args = slices.Concat([]string{"setpriv", "--reuid=nobody", "--clear-groups", "--pdeathsig=KILL", cmd.Path}, args)
 		cmd.Path, cmd.Err = exec.LookPath("setpriv")
 	}
-	Own(cmd)
+	own(cmd)
 	return cmd
 }
 

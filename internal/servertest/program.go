@@ -192,7 +192,7 @@ func (p *Program) keep(ctx context.Context, kept, username string, options []str
 	}
 	// A server that starts removes the temporary tables of every other one that has the same folder for them.
 	cmd.Env = append(os.Environ(), "TMPDIR="+work)
-	Own(cmd)
+	own(cmd)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("servertest: %q made no data folder: %w\n%s", cmd.Path, err, out)
 	}

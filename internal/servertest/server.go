@@ -41,7 +41,7 @@ const maxSocketPath = 103
 
 // Options say how a private server differs from the default.
 type Options struct {
-	// Name is that of the server, e.g. [MySQL]. The default is what TEST_SERVER says, and then [MariaDB].
+	// Name is that of the server, e.g. [MySQL]. The default is [MariaDB].
 	Name string
 
 	// Args are further arguments of the server, e.g. "--innodb-flush-log-at-trx-commit=0". They come after the default
@@ -82,7 +82,7 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	parent := cmp.Or(opts.Dir, Memory(), os.TempDir())
+	parent := cmp.Or(opts.Dir, memory(), os.TempDir())
 	RemoveAbandoned(parent)
 	dir, lock, err := New(parent)
 	if err != nil {
@@ -235,7 +235,7 @@ func (s *Server) start(ctx context.Context) error {
 	cmd.Dir = s.dir
 	var early bytes.Buffer // what the server says before it opens its log
 	cmd.Stdout, cmd.Stderr = &early, &early
-	Own(cmd)
+	own(cmd)
 
 	run := &running{exited: make(chan struct{})}
 	started := make(chan error, 1)

@@ -46,8 +46,24 @@ func standsStill(pid int) (bool, error) {
 	return true, nil
 }
 
-// Own makes the command die with this process, however that ends, and keeps the terminal's Ctrl-C from it: it is
+// own makes the command die with this process, however that ends, and keeps the terminal's Ctrl-C from it: it is
 // for us to end it, after those who use it.
-func Own(cmd *exec.Cmd) {
+func own(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// memory returns a folder that is kept in memory and has room for servers, or "". There it costs a test nothing that
+// every commit is forced to disk.
+func memory() string {
+	const dir, room = "/dev/shm", 2 << 30
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(dir, &fs); err != nil || fs.Bavail*uint64(fs.Bsize) < room || syscall.Access(dir, 7) != nil {
+		return ""
+	}
+	return dir
+}
+
+// tryLock locks the file until it is closed or this process ends, or says that another one has it.
+func tryLock(f *os.File) error {
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 }
