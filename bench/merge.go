@@ -18,6 +18,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"mergesafe/internal/gameworlds"
+	"mergesafe/internal/printable"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 )
@@ -212,7 +213,7 @@ func mergeByHand(ctx context.Context, o options, title, server, redo string) ([]
 		slices.Reverse(ways) // so that none always comes first
 	}
 	s := section{title: title, intro: fmt.Sprintf("A world of %s rows and one of %s rows become a new database on the same server. All keys collide; by hand it is a copy whose keys do not. Whole processes; the ratio is of their times to the dump's.",
-		count(b.rows[homeWorld]), count(b.rows[sourceWorld]))}
+		printable.Number(int64(b.rows[homeWorld])), printable.Number(int64(b.rows[sourceWorld])))}
 	s.rows = append(s.rows, b.row(dump, dump))
 	if noLoader == nil {
 		s.rows = append(s.rows, b.row(loader, dump))
@@ -372,7 +373,7 @@ func rowsRead(ctx context.Context, o options) ([]section, error) {
 	}
 	defer stop()
 	rows := b.rows[homeWorld] + b.rows[sourceWorld]
-	s := section{title: "Rows read", intro: fmt.Sprintf("How often a row is read on MariaDB, of two worlds of %s rows together, by its userstat.", count(rows))}
+	s := section{title: "Rows read", intro: fmt.Sprintf("How often a row is read on MariaDB, of two worlds of %s rows together, by its userstat.", printable.Number(int64(rows)))}
 	for _, step := range []string{"mergecheck", "plan", "apply", "verify", "open"} {
 		program, args := "servermerge", b.steps()[step]
 		if step == "mergecheck" {

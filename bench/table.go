@@ -98,15 +98,6 @@ func perSecond(ns float64) string {
 	}
 }
 
-// count writes a whole number with its thousands apart.
-func count(n int) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
 // allocs writes allocations per operation. What a loop allocates once, and
 // what goes on in the background, is less than one in a hundred operations.
 func allocs(n float64) string {
