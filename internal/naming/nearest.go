@@ -2,32 +2,23 @@ package naming
 
 import "strings"
 
-// Nearest returns the known name that is closest to given, and whether it is
-// close enough to be worth suggesting: at most a third of its letters differ.
-// Case does not count. Of equally close names the first one wins.
-func Nearest(given string, known []string) (name string, ok bool) {
+// Hint returns a question to append to a message about an unknown name,
+// ` (did you mean "name"?)`, with the known name that is closest to it; or nothing if
+// more than a third of its letters differ. Case does not count. Of equally close names the first one wins.
+func Hint(given string, known []string) string {
 	if len(given) > 64 {
-		return "", false // nobody types that, and the distance takes length times length
+		return "" // nobody types that, and the distance takes length times length
 	}
-	best := len(given) + 1
+	best, name := len(given)+1, ""
 	for _, k := range known {
 		if d := distance(strings.ToLower(given), strings.ToLower(k)); d < best {
 			best, name = d, k
 		}
 	}
-	if 3*best > max(len(name), 3) {
-		return "", false
+	if name == "" || 3*best > max(len(name), 3) {
+		return ""
 	}
-	return name, true
-}
-
-// Hint returns a question to append to a message about an unknown name,
-// ` (did you mean "name"?)`, or nothing if no known name is close.
-func Hint(given string, known []string) string {
-	if name, ok := Nearest(given, known); ok {
-		return ` (did you mean "` + name + `"?)`
-	}
-	return ""
+	return ` (did you mean "` + name + `"?)`
 }
 
 // distance counts the insertions, deletions, replacements and swaps of

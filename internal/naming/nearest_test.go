@@ -2,7 +2,7 @@ package naming
 
 import "testing"
 
-func TestName(t *testing.T) {
+func TestHint(t *testing.T) {
 	known := []string{"number", "name", "listen", "dsn", "dsn_env"}
 	for _, tt := range []struct{ given, want string }{
 		{"numbr", "number"},
@@ -16,20 +16,15 @@ func TestName(t *testing.T) {
 		{"", ""},
 		{"x", ""},
 	} {
-		if got, _ := Nearest(tt.given, known); got != tt.want {
-			t.Errorf("Name(%q) = %q; want %q", tt.given, got, tt.want)
+		want := ""
+		if tt.want != "" {
+			want = ` (did you mean "` + tt.want + `"?)`
+		}
+		if got := Hint(tt.given, known); got != want {
+			t.Errorf("Hint(%q) = %q; want %q", tt.given, got, want)
 		}
 	}
-	if got, ok := Nearest("anything", nil); ok {
+	if got := Hint("anything", nil); got != "" {
 		t.Errorf("with nothing known: got %q", got)
-	}
-}
-
-func TestHint(t *testing.T) {
-	if got, want := Hint("nmae", []string{"name"}), ` (did you mean "name"?)`; got != want {
-		t.Errorf("got %q; want %q", got, want)
-	}
-	if got := Hint("password", []string{"name"}); got != "" {
-		t.Errorf("got %q; want nothing", got)
 	}
 }
