@@ -111,20 +111,10 @@ func TestOneDatabaseUnderTwoNames(t *testing.T) {
 	dsn := "mysql:" + servertest.DSN(t)
 	alias := strings.Replace(dsn, "tcp(127.0.0.1:", "tcp(localhost:", 1)
 	for other, want := range map[string]string{dsn: "same", alias: "same", "mysql:" + servertest.DSN(t): "different"} {
-		a, b := dialed(t, dsn), dialed(t, other)
+		a, b := dial(t, dsn), dial(t, other)
 		same, unclear, err := sqldb.Same(t.Context(), a, b)
 		if got := judged(same, unclear); err != nil || got != want {
 			t.Errorf("got %q, %v; want %q", got, err, want)
 		}
 	}
-}
-
-func dialed(t *testing.T, dsn string) *sqldb.DB {
-	t.Helper()
-	db, err := sqldb.Dial(t.Context(), dsn, sqldb.ReadOnly)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	return db
 }
