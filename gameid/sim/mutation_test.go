@@ -150,9 +150,6 @@ func TestDuplicatesAreSeen(t *testing.T) {
 // time, and every node to go by it.
 func TestCycleCounter(t *testing.T) {
 	servertest.NotShort(t)
-	if testing.Short() {
-		t.Skip("builds the simulation once more")
-	}
 	counter := []edit{
 		{"../node.go", "n.clock, n.fresh = SystemClock(), freshCycles()\n\t}", "n.clock = SystemClock()\n\t}\n\tn.fresh = freshCycles()"},
 		{"../cycles_" + runtime.GOARCH + ".go", "", `package gameid
