@@ -16,7 +16,6 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/fleet"
 	"mergesafe/internal/servertest"
-	"mergesafe/internal/sqldb"
 	"mergesafe/internal/worldregistry"
 	"mergesafe/store"
 	"mergesafe/store/numbers"
@@ -76,13 +75,6 @@ func onGamePools(t *testing.T, test func(t *testing.T, game gamePool)) {
 	})
 }
 
-func tableNames(t *testing.T, pool *sql.DB, d store.Dialect) (names []string) {
-	t.Helper()
-	must(t, sqldb.Wrap(pool, sqldb.Dialect(d)).Select(t.Context(), &names, sqldb.Dialect(d).TableNames()))
-	slices.Sort(names)
-	return names
-}
-
 func TestWrap(t *testing.T) {
 	onGamePools(t, func(t *testing.T, game gamePool) {
 		ctx := t.Context()
@@ -92,7 +84,7 @@ func TestWrap(t *testing.T) {
 		for range 2 {
 			must(t, db.CreateRegistry(ctx))
 		}
-		if got, want := tableNames(t, pool, game.dialect), []string{"gameid_servers", "guilds", "items", "mergesafe_schema", "players"}; !slices.Equal(got, want) {
+		if got, want := storetest.TableNames(t, db), []string{"gameid_servers", "guilds", "items", "mergesafe_schema", "players"}; !slices.Equal(got, want) {
 			t.Errorf("the tables are %v, want %v", got, want)
 		}
 		var ids []gameid.Of[character]
