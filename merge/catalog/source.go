@@ -200,9 +200,9 @@ type Catalog struct {
 	Replica string
 	Behind  bool
 
-	// Hidden are the parts that the account cannot see: they may exist although the
-	// catalogue lacks them.
-	Hidden []Hidden
+	// HiddenTriggers says why the account cannot see the triggers of the tables, which may exist: "it needs GRANT
+	// TRIGGER ..."; "" if it sees them.
+	HiddenTriggers string
 }
 
 // Given is a range of numbers in a column of keys.
@@ -210,21 +210,6 @@ type Given struct {
 	Table, Column string
 	Range         keys.Range
 }
-
-// Hidden is a part of a catalogue that the account cannot see.
-type Hidden struct {
-	What HiddenPart
-	Why  string // for people: "to see them takes the TRIGGER privilege"
-}
-
-// String names the hidden part and the reason.
-func (h Hidden) String() string { return string(h.What) + ": " + h.Why }
-
-// HiddenPart names a part of a catalogue, for people too.
-type HiddenPart string
-
-// HiddenTriggers are the triggers of the tables.
-const HiddenTriggers HiddenPart = "triggers"
 
 // Skipped is a table that will not be read, and why: "CSV: not
 // part of the snapshot".

@@ -20,12 +20,6 @@ import (
 // those that cannot be copied faithfully.
 func choose(_ context.Context, p *Planner) error {
 	first := p.DBs[0]
-	for _, hidden := range first.Known.Hidden {
-		if hidden.What == catalog.HiddenTriggers {
-			continue // they are among the hidden objects, of which planNew speaks
-		}
-		p.refuse(plan.Refusal{Place: plan.PlaceRights, Source: first.Name(), Reason: "the account cannot see " + hidden.String()})
-	}
 	if first.Table(record.KeysView) != nil && p.Plan.Rekey != nil {
 		p.refuse(plan.Refusal{Place: plan.PlaceInto, Table: record.KeysView, Reason: "the table has the name of the view in which the new database shows the keys that moved: rename it in all worlds"})
 	}

@@ -319,11 +319,8 @@ func mysqlReadIndexes(ctx context.Context, conn *sql.Conn, b *builder) error {
 }
 
 // mysqlReadHidden tells whether the account would be shown the triggers.
-func mysqlReadHidden(ctx context.Context, conn *sql.Conn, b *builder) error {
-	why, err := hides(ctx, conn, "TRIGGER")
-	if why != "" {
-		b.Hidden = append(b.Hidden, catalog.Hidden{What: catalog.HiddenTriggers, Why: why})
-	}
+func mysqlReadHidden(ctx context.Context, conn *sql.Conn, b *builder) (err error) {
+	b.HiddenTriggers, err = hides(ctx, conn, "TRIGGER")
 	return err
 }
 
