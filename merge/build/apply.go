@@ -362,7 +362,7 @@ func bringRows(ctx context.Context, r *job.Run, made *world.Schema) error {
 	if err != nil {
 		return err
 	}
-	if err := change.Walk(ctx, change.All(), func(c *change.Change) change.Do[*job.Run] { return c.Bring }, r); err != nil {
+	if err := change.Walk(ctx, func(c *change.Change) change.Do[*job.Run] { return c.Bring }, r); err != nil {
 		return err
 	}
 	for _, table := range made.Tables() { // those of which no row came, too
@@ -379,7 +379,7 @@ func raiseCounters(ctx context.Context, r *job.Run) error {
 		if err := bringSequences(ctx, r); err != nil {
 			return err
 		}
-		return change.Walk(ctx, change.All(), func(c *change.Change) change.Do[*job.Run] { return c.Finish }, r)
+		return change.Walk(ctx, func(c *change.Change) change.Do[*job.Run] { return c.Finish }, r)
 	})
 }
 

@@ -107,7 +107,7 @@ func (f *flight) look(ctx context.Context, i int, d world.Database) error {
 
 // walk asks the changes of the merge about the world, at one moment.
 func (f *flight) walk(ctx context.Context, moment func(c *change.Change) change.Do[*change.Flight]) error {
-	return change.Walk(ctx, change.All(), moment, f.Flight)
+	return change.Walk(ctx, moment, f.Flight)
 }
 
 // madeAsPlanned refuses a world that is of another engine or has another schema.

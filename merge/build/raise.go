@@ -37,16 +37,11 @@ func (u *undo) raiseAll(ctx context.Context) error {
 	for i, w := range u.Worlds {
 		w.Drop() // it reads what is written now
 		to := &world.Connection{Database: w.Database, Writes: true, Fail: w.Fail}
-		for _, c := range change.All() {
-			if c.Surpass == nil {
-				continue
-			}
-			if err := c.Surpass(ctx, u.Run, i, to); err != nil {
-				to.Close()
-				return err
-			}
-		}
+		err := change.Surpass(ctx, u.Run, i, to)
 		to.Close()
+		if err != nil {
+			return err
+		}
 	}
 	given, err := givenIn(ctx, u.New)
 	if err == nil && u.older {

@@ -4,14 +4,13 @@ import (
 	"context"
 
 	"mergesafe/merge/job"
-	"mergesafe/merge/world"
 )
 
 // Do is what a change does at one moment.
 type Do[T any] func(ctx context.Context, with T) error
 
 // Change is what a merge does beside copying rows to a table. Each function is one moment of a
-// step; nil: the change has nothing to do then. The steps walk over [All].
+// step; nil: the change has nothing to do then.
 type Change struct {
 	// Plan: it only reads. Plan is called when the tables are chosen, and Measure when all their
 	// rows are summed up.
@@ -27,15 +26,12 @@ type Change struct {
 
 	// Prove. ProveKeys adds to the parts of the proof about new keys.
 	Prove, ProveKeys Do[*Proving]
-
-	// Surpass raises in a world what a new database has given that is dropped. It is opened only if there is something to raise.
-	Surpass func(ctx context.Context, r *job.Run, world int, to *world.Connection) error
 }
 
 // Walk calls one moment of all changes, in their order.
-func Walk[T any](ctx context.Context, changes []Change, moment func(c *Change) Do[T], with T) error {
-	for i := range changes {
-		if do := moment(&changes[i]); do != nil {
+func Walk[T any](ctx context.Context, moment func(c *Change) Do[T], with T) error {
+	for _, c := range changes() {
+		if do := moment(&c); do != nil {
 			if err := do(ctx, with); err != nil {
 				return err
 			}

@@ -10,15 +10,6 @@ import (
 	"mergesafe/merge/world"
 )
 
-// countersChange returns the counters of a plan.
-func countersChange() Change {
-	return Change{
-		Plan: planCounters, Measure: measureCounters, Unchanged: countersUnchanged,
-		Finish: finishCounters, Prove: proveCounters, ProveKeys: proveCounterKeys,
-		Surpass: surpass,
-	}
-}
-
 // reachedBy reports whether a counter or a sequence is where the merge raises it, or beyond.
 func reachedBy(ctx context.Context, r *job.Run, c *plan.RowCounter) (bool, error) {
 	if c.Column == "" {
@@ -70,4 +61,10 @@ func sequenceAt(ctx context.Context, r *job.Run, c *plan.RowCounter) (uint64, er
 		return 0, fmt.Errorf("the sequence %q of %q is at %s", c.Table, r.New.Name, values[0])
 	}
 	return next.Bits, nil
+}
+
+// setSequence has a sequence give this number next, unless it is beyond already.
+func setSequence(ctx context.Context, on *world.Connection, name string, next uint64) error {
+	_, err := on.Exec(ctx, "counter", fmt.Sprintf("DO SETVAL(%s, %d, 0)", on.Dialect().Quote(name), next), false)
+	return err
 }

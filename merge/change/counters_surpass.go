@@ -10,9 +10,9 @@ import (
 	"mergesafe/merge/world"
 )
 
-// surpass raises the counters of a world above what the new database has given: of another than the first, those of tables
-// whose rows kept their keys.
-func surpass(ctx context.Context, r *job.Run, w int, to *world.Connection) error {
+// Surpass raises the counters of a world above what a new database has given that is dropped: of another than the first,
+// those of tables whose rows kept their keys. to is opened only if there is something to raise.
+func Surpass(ctx context.Context, r *job.Run, w int, to *world.Connection) error {
 	there, err := r.Worlds[w].Texts(ctx, to.Dialect().TableNames())
 	if err != nil {
 		return err
@@ -91,8 +91,8 @@ func raiseOne(ctx context.Context, r *job.Run, first *world.Connection, c *plan.
 	d := r.New.Dialect()
 	if c.Column == "" {
 		next, err := sequenceAt(ctx, r, c)
-		if err == nil { // which lowers none
-			_, err = first.Exec(ctx, "counter", fmt.Sprintf("DO SETVAL(%s, %d, 0)", d.Quote(c.Table), next), false)
+		if err == nil {
+			err = setSequence(ctx, first, c.Table, next)
 		}
 		return err
 	}

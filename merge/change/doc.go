@@ -6,7 +6,7 @@
 //   - reset empties a table, whatever rows the worlds have.
 //   - counters raise what counts keys above the keys that come: counters of tables, counters in rows, sequences.
 //   - names give new names and numbers to rows whose own are taken.
-//   - combine makes one row of those with one key in several worlds.
+//   - combine makes one row of those with one key in several worlds; the head of merge/plan/combine.go says how.
 //   - keys record which keys of the worlds became which, and which were matched, so that later merges
 //     and people can follow them.
 package change

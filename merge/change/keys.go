@@ -15,15 +15,6 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// keysChange returns the record of new keys. The keys themselves are given on the way of a row; see
-// [change.Changes].
-func keysChange() Change {
-	return Change{
-		Together: keysTogether,
-		Finish:   rememberKeys, ProveKeys: Keys,
-	}
-}
-
 // keysTogether refuses databases in which other rows are the same thing than when the plan was made.
 func keysTogether(ctx context.Context, f *Flight) error {
 	if f.Hooks.Blind || f.Plan.Rekey == nil || !slices.ContainsFunc(f.Plan.Rekey.Spaces, func(s verdict.RekeyedSpace) bool { return s.By != nil }) {

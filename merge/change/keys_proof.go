@@ -21,9 +21,9 @@ import (
 // exactly the pairs of the plan, the two rows of each pair must have one natural key, by a
 // query there, and no two rows there may have one.
 
-// Keys compares the record of keys with the plan, and adds what the first two parts of
+// proveKeys compares the record of keys with the plan, and adds what the first two parts of
 // the proof say of matched keys.
-func Keys(ctx context.Context, p *Proving) error {
+func proveKeys(ctx context.Context, p *Proving) error {
 	if err := proveInjective(ctx, p.Run, &p.Parts.Injective); err != nil {
 		return err
 	}

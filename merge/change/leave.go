@@ -14,11 +14,6 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// leaveChange returns the rows that stay behind.
-func leaveChange() Change {
-	return Change{Measure: measureLeave, Ready: leaveReady, Prove: proveLeave}
-}
-
 // leaveContents sums up the rows of a table of a world that stay behind.
 func leaveContents(ctx context.Context, s *plan.Stays, first, of *world.World, on *world.Connection) (world.Content,
 	error) {

@@ -8,9 +8,7 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// resetChange returns the policy reset. The table is made like all others, and no row comes.
-func resetChange() Change { return Change{Plan: planReset, Prove: proveReset} }
-
+// planReset notes the tables that are reset: they are made like all others, and no row comes.
 func planReset(_ context.Context, p *Planning) error {
 	for _, name := range p.Report.Reset {
 		if p.DBs[0].Table(name) != nil {

@@ -12,11 +12,8 @@ import (
 	"mergesafe/merge/world"
 )
 
-// sameChange returns the policy same, and that of built-in rows. Their rows are not copied, so there is
-// nothing to carry out: they only have to be as they were.
-func sameChange() Change {
-	return Change{Measure: measureSame, Unchanged: sameUnchanged}
-}
+// Rows that are the same in every world, of the policy same and built-in ones, are not copied, so there is nothing to
+// carry out: they only have to be as they were.
 
 // alikes are those of the plan, without their sums.
 func alikes(p *Planning) (all []plan.Alike) {

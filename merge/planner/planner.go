@@ -49,11 +49,11 @@ func NewPlan(ctx context.Context, into world.Database, worlds []world.Database, 
 }
 
 func planChanges(ctx context.Context, p *Planner) error {
-	return change.Walk(ctx, change.All(), func(c *change.Change) change.Do[*change.Planning] { return c.Plan }, p.Planning)
+	return change.Walk(ctx, func(c *change.Change) change.Do[*change.Planning] { return c.Plan }, p.Planning)
 }
 
 func measureChanges(ctx context.Context, p *Planner) error {
-	return change.Walk(ctx, change.All(), func(c *change.Change) change.Do[*change.Planning] { return c.Measure }, p.Planning)
+	return change.Walk(ctx, func(c *change.Change) change.Do[*change.Planning] { return c.Measure }, p.Planning)
 }
 
 // PlanOptions configures [NewPlan].

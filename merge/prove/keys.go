@@ -63,7 +63,7 @@ func proveKeys(ctx context.Context, p *change.Proving, found []tableRead) error 
 			}
 		}
 	}
-	if err := change.Walk(ctx, change.All(), func(c *change.Change) change.Do[*change.Proving] { return c.ProveKeys }, p); err != nil {
+	if err := change.Walk(ctx, func(c *change.Change) change.Do[*change.Proving] { return c.ProveKeys }, p); err != nil {
 		return err
 	}
 	p.Proof.Keys = []evidence.KeyProof{p.Parts.Injective, *disjoint, *images, *own}

@@ -68,7 +68,7 @@ func proveUnchanged(ctx context.Context, proving *change.Proving) error {
 		}
 		f.World, f.Source = world, s
 		s.Withhold(r.Plan.WithheldRows(world))
-		if err := change.Walk(ctx, change.All(), func(c *change.Change) change.Do[*change.Flight] { return c.Unchanged }, f); err != nil {
+		if err := change.Walk(ctx, func(c *change.Change) change.Do[*change.Flight] { return c.Unchanged }, f); err != nil {
 			return err
 		}
 		return f.Counts(ctx, false)

@@ -151,7 +151,7 @@ func verify(ctx context.Context, proving *change.Proving) error {
 	if err := proveGenerated(ctx, proving); err != nil {
 		return err
 	}
-	if err := change.Walk(ctx, change.All(), func(c *change.Change) change.Do[*change.Proving] { return c.Prove }, proving); err != nil {
+	if err := change.Walk(ctx, func(c *change.Change) change.Do[*change.Proving] { return c.Prove }, proving); err != nil {
 		return err
 	}
 	if r.Plan.Rekey != nil {
