@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"mergesafe/merge/job"
 	"mergesafe/merge/leave"
 	"mergesafe/merge/plan"
 	"mergesafe/merge/record"
@@ -15,14 +14,8 @@ import (
 )
 
 // leaveContents sums up the rows of a table of a world that stay behind.
-func leaveContents(ctx context.Context, s *plan.Stays, first, of *world.World, on *world.Connection) (world.Content,
-	error) {
-	only := *job.Fork(on, 1)
-	defer only.Close()
-	only.Withheld, only.Sifted = map[string]string{s.Table: "NOT " + s.SQL(of.Dialect.Quote)}, nil
-	l := world.NewLayout(first.Dialect, first.Table(s.Table))
-	l.Key = nil // a sum needs no order
-	c, err := world.Contents(ctx, &only, l, nil, func(int) error { return ctx.Err() })
+func leaveContents(ctx context.Context, s *plan.Stays, first, of *world.World) (world.Content, error) {
+	c, err := contentsOf(ctx, first, of, s.Table, s.SQL(of.Dialect.Quote))
 	if err != nil {
 		err = fmt.Errorf("the rows of %q that stay behind: %w", s.Table, err)
 	}
@@ -43,7 +36,7 @@ func measureLeave(ctx context.Context, p *Planning) error {
 		c := world.Content{Rows: s.Summed, Sum: s.Sum}
 		if c.Rows == 0 { // not read with the rows that come
 			var err error
-			if c, err = leaveContents(ctx, s, p.DBs[0], *of, (*of).On); err != nil {
+			if c, err = leaveContents(ctx, s, p.DBs[0], *of); err != nil {
 				return err
 			}
 		}
@@ -80,7 +73,7 @@ func leaveReady(ctx context.Context, f *Flight) error {
 		if stays.Rows() == 0 {
 			continue
 		}
-		c, err := leaveContents(ctx, stays, f.Model, s, s.On)
+		c, err := leaveContents(ctx, stays, f.Model, s)
 		if err != nil {
 			return err
 		}

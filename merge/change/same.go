@@ -36,7 +36,7 @@ func measureSame(ctx context.Context, p *Planning) (err error) {
 			var c world.Content
 			if summed := p.Summed[s.Name()][a.Table]; summed != nil && a.Column == "" {
 				c = *summed
-			} else if c, err = sameContents(ctx, &a, p.DBs[0], s, s.On); err != nil {
+			} else if c, err = sameContents(ctx, &a, p.DBs[0], s); err != nil {
 				return err
 			}
 			if i == 0 {
@@ -50,24 +50,33 @@ func measureSame(ctx context.Context, p *Planning) (err error) {
 }
 
 // sameContents sums up the rows in a database; none if it does not have the table.
-func sameContents(ctx context.Context, a *plan.Alike, first, s *world.World, on *world.Connection) (world.Content, error) {
+func sameContents(ctx context.Context, a *plan.Alike, first, s *world.World) (world.Content, error) {
 	if s.Table(a.Table) == nil || first.Table(a.Table) == nil {
 		return world.Content{}, nil
 	}
-	only := *job.Fork(on, 1)
-	defer only.Close()
-	only.Withheld, only.Sifted = nil, nil
+	condition := ""
 	if a.Column != "" {
 		kept := rules.KeptRows{Table: a.Table, Column: a.Column, Keys: a.Keys}
-		only.Withheld = map[string]string{a.Table: "NOT " + kept.SQL(s.Dialect.Quote)}
+		condition = kept.SQL(s.Dialect.Quote)
 	}
-	l := world.NewLayout(first.Dialect, first.Table(a.Table))
-	l.Key = nil // a sum needs no order, and rows that are not copied need no key
-	c, err := world.Contents(ctx, &only, l, nil, func(int) error { return ctx.Err() })
+	c, err := contentsOf(ctx, first, s, a.Table, condition)
 	if err != nil {
 		err = fmt.Errorf("comparing the rows of %q: %w", a.Table, err)
 	}
 	return c, err
+}
+
+// contentsOf sums up the rows of a table of a world for which a condition holds, or all, whether they come or not.
+func contentsOf(ctx context.Context, first, of *world.World, table, condition string) (world.Content, error) {
+	on := job.Fork(of.On, 1)
+	defer on.Close()
+	on.Withheld, on.Sifted = nil, nil
+	if condition != "" {
+		on.Withheld = map[string]string{table: "NOT " + condition}
+	}
+	l := world.NewLayout(first.Dialect, first.Table(table))
+	l.Key = nil // a sum needs no order, and rows that are not copied need no key
+	return world.Contents(ctx, on, l, nil, func(int) error { return ctx.Err() })
 }
 
 // sameUnchanged refuses a database in which rows that were the same in every one are not as they
@@ -79,7 +88,7 @@ func sameUnchanged(ctx context.Context, f *Flight) error {
 		if world >= len(a.Sums) {
 			continue
 		}
-		c, err := sameContents(ctx, a, f.Model, s, s.On)
+		c, err := sameContents(ctx, a, f.Model, s)
 		if err != nil {
 			return err
 		}
