@@ -41,7 +41,7 @@ func bringCombinedWorld(ctx context.Context, r *job.Run, table, w int) error {
 		}
 		want := job.Expected{Rows: t.Worlds[w].Rows, Sum: t.Worlds[w].Sum}
 		err := job.Batches(r, ctx, soft, from, c.L, f, want, func(pg *world.Page) ([][]any, world.Sum, error) { return combined(soft, c, w, pg.Rows) })
-		if why, is := errors.AsType[*CombineError](err); is { // the plan was told something else
+		if why, is := errors.AsType[*combineError](err); is { // the plan was told something else
 			err = &record.ChangedError{Database: from.Name, Table: t.Name, Reason: why.Error()}
 		}
 		return err
@@ -49,7 +49,7 @@ func bringCombinedWorld(ctx context.Context, r *job.Run, table, w int) error {
 }
 
 // combined is what becomes of some rows of a world, with its sum.
-func combined(ctx context.Context, c *Combiner, w int, rows [][]any) (results [][]any, sum world.Sum, err error) {
+func combined(ctx context.Context, c *combiner, w int, rows [][]any) (results [][]any, sum world.Sum, err error) {
 	groups, err := c.Groups(ctx, w, rows)
 	if err != nil {
 		return nil, sum, err

@@ -16,18 +16,18 @@ import (
 // What becomes of rows with one key: one column after the other, by its formula. Numbers are
 // added exactly; a result that its column has no room for is refused, never cut.
 
-// CombineGroup is all rows with one key, as they are on their way into the new database, in the order of
+// combineGroup is all rows with one key, as they are on their way into the new database, in the order of
 // their worlds. There is at least one.
-type CombineGroup [][]any
+type combineGroup [][]any
 
-// CombineError tells why the rows of a key cannot be combined. Its text has no values in it,
+// combineError tells why the rows of a key cannot be combined. Its text has no values in it,
 // so that those of one reason can be counted.
-type CombineError struct {
+type combineError struct {
 	column string // empty: not about one
 	reason string
 }
 
-func (e *CombineError) Error() string {
+func (e *combineError) Error() string {
 	if e.column == "" {
 		return e.reason
 	}
@@ -35,11 +35,11 @@ func (e *CombineError) Error() string {
 }
 
 // Result returns what a group becomes.
-func (c *Combiner) Result(all CombineGroup) ([]any, error) {
+func (c *combiner) Result(all combineGroup) ([]any, error) {
 	if len(all) > 1 && c.When >= 0 {
 		for _, row := range all {
-			if !c.Of.When.Holds(world.Printed(row[c.When])) {
-				return nil, &CombineError{"", fmt.Sprintf("a row is not among those that may be combined (when %s), and its key occurs more than once", c.Of.When)}
+			if !c.table.Combine.When.Holds(world.Printed(row[c.When])) {
+				return nil, &combineError{"", fmt.Sprintf("a row is not among those that may be combined (when %s), and its key occurs more than once", c.table.Combine.When)}
 			}
 		}
 	}
@@ -54,7 +54,7 @@ func (c *Combiner) Result(all CombineGroup) ([]any, error) {
 		}
 		v, why := foldColumn(c.Formulas[i], c.L.Types[i], values)
 		if why != "" {
-			return nil, &CombineError{c.L.Columns[i], why}
+			return nil, &combineError{c.L.Columns[i], why}
 		}
 		row[i] = v
 	}

@@ -91,15 +91,15 @@ func TestFoldMax(t *testing.T) {
 
 // A row that is not to be combined is never taken for one that is, nor is it left out.
 func TestFoldWhen(t *testing.T) {
-	c := &Combiner{Of: &plan.Combine{Combining: rules.Combining{When: &rules.When{Column: "season", Is: []string{"3"}}}}, When: 1, Formulas: make([]rules.Formula, 2),
+	c := &combiner{table: &plan.Table{Combine: &plan.Combine{Combining: rules.Combining{When: &rules.When{Column: "season", Is: []string{"3"}}}}}, When: 1, Formulas: make([]rules.Formula, 2),
 		L: &world.Layout{Columns: []string{"id", "season"}, Types: []string{"", ""}, Key: []int{0}}}
 	in, out := []any{int64(1), int64(3)}, []any{int64(1), int64(4)}
 	for _, g := range []struct {
-		CombineGroup
+		combineGroup
 		refused bool
-	}{{CombineGroup{in, in}, false}, {CombineGroup{out, in}, true}, {CombineGroup{in, out}, true}, {CombineGroup{out}, false}} {
-		if _, err := c.Result(g.CombineGroup); (err != nil) != g.refused || err != nil && !strings.Contains(err.Error(), "when season is 3") {
-			t.Errorf("%v: %v", g.CombineGroup, err)
+	}{{combineGroup{in, in}, false}, {combineGroup{out, in}, true}, {combineGroup{in, out}, true}, {combineGroup{out}, false}} {
+		if _, err := c.Result(g.combineGroup); (err != nil) != g.refused || err != nil && !strings.Contains(err.Error(), "when season is 3") {
+			t.Errorf("%v: %v", g.combineGroup, err)
 		}
 	}
 }

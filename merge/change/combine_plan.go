@@ -45,7 +45,7 @@ func measureCombinedTable(ctx context.Context, p *Planning, t *plan.Table) error
 	for _, s := range p.DBs {
 		worlds = append(worlds, s.On)
 	}
-	m := &measuring{p: p, t: t, Combiner: newCombiner(p.Plan, t, mapping.NewMapping(p.Plan, p.Opts.Check.Codecs), worlds, l), refused: make(map[string]*world.RowSamples)}
+	m := &measuring{p: p, combiner: newCombiner(p.Plan, t, mapping.NewMapping(p.Plan, p.Opts.Check.Codecs), worlds, l), refused: make(map[string]*world.RowSamples)}
 	on := &world.Connection{Database: first.On.Database}
 	defer on.Close()
 	m.trial = world.NewTrial(on, l, of, m.changing())
@@ -57,7 +57,7 @@ func measureCombinedTable(ctx context.Context, p *Planning, t *plan.Table) error
 			continue
 		}
 		err := m.world(ctx, i)
-		if why, is := errors.AsType[*CombineError](err); is {
+		if why, is := errors.AsType[*combineError](err); is {
 			p.RefuseValues(t.Name, "%s", why.Error())
 			return nil
 		}
@@ -71,9 +71,8 @@ func measureCombinedTable(ctx context.Context, p *Planning, t *plan.Table) error
 
 // measuring works out what becomes of one table.
 type measuring struct {
-	*Combiner
+	*combiner
 	p     *Planning
-	t     *plan.Table
 	trial *world.Trial
 
 	sums    []int      // the columns that are added up
@@ -103,7 +102,7 @@ func (m *measuring) begin(ctx context.Context) error {
 		sum := plan.CombinedSum{Column: m.L.Columns[i], Worlds: []string{}}
 		for _, s := range m.p.DBs {
 			n := new(big.Int)
-			if s.Table(m.t.Name) != nil {
+			if s.Table(m.table.Name) != nil {
 				var err error
 				if n, err = m.totalIn(ctx, s, i); err != nil {
 					return err
@@ -112,7 +111,7 @@ func (m *measuring) begin(ctx context.Context) error {
 			sum.Worlds = append(sum.Worlds, numericText(numericType(m.L.Types[i]), n))
 		}
 		m.sums, m.after = append(m.sums, i), append(m.after, new(big.Int))
-		m.t.Combine.Sums = append(m.t.Combine.Sums, sum)
+		m.table.Combine.Sums = append(m.table.Combine.Sums, sum)
 	}
 	return nil
 }
@@ -121,7 +120,7 @@ func (m *measuring) begin(ctx context.Context) error {
 func (m *measuring) totalIn(ctx context.Context, s *world.World, column int) (*big.Int, error) {
 	n, odd, err := totalOf(ctx, s.On, m.L, column)
 	if odd > 0 {
-		m.p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: s.Name(), Table: m.t.Name, Reason: fmt.Sprintf("column %s: %d values are not integers, so they cannot be added exactly", m.L.Columns[column], odd)})
+		m.p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: s.Name(), Table: m.table.Name, Reason: fmt.Sprintf("column %s: %d values are not integers, so they cannot be added exactly", m.L.Columns[column], odd)})
 	}
 	return n, err
 }
@@ -137,7 +136,7 @@ func (m *measuring) world(ctx context.Context, w int) error {
 		var tried [][]any
 		for _, g := range groups {
 			row, err := m.Result(g)
-			if why, is := errors.AsType[*CombineError](err); is {
+			if why, is := errors.AsType[*combineError](err); is {
 				m.refuse(why.Error(), g[0])
 				continue
 			}
@@ -163,8 +162,8 @@ func (m *measuring) refuse(reason string, row []any) {
 }
 
 // add counts what becomes of a group.
-func (m *measuring) add(g CombineGroup, row []any) error {
-	c := m.t.Combine
+func (m *measuring) add(g combineGroup, row []any) error {
+	c := m.table.Combine
 	sum, err := world.SumOf([][]any{row})
 	if err != nil {
 		return err
@@ -185,16 +184,16 @@ func (m *measuring) add(g CombineGroup, row []any) error {
 func (m *measuring) end() {
 	for _, reason := range slices.Sorted(maps.Keys(m.refused)) {
 		found := m.refused[reason]
-		m.p.RefuseValues(m.t.Name, "its rows cannot be combined: %s, for %d of its keys: %s", reason, found.Rows, found)
+		m.p.RefuseValues(m.table.Name, "its rows cannot be combined: %s, for %d of its keys: %s", reason, found.Rows, found)
 	}
 	if len(m.refused) > 0 {
 		return
 	}
 	for k, i := range m.sums {
-		sum := &m.t.Combine.Sums[k]
+		sum := &m.table.Combine.Sums[k]
 		sum.After = numericText(numericType(m.L.Types[i]), m.after[k])
 		if !sum.Conserved(sum.After) {
-			m.p.RefuseValues(m.t.Name, "the sum of %s would be %s after the merge, which differs from the sum over all worlds: another process is writing to one of them", sum.Column, sum.After)
+			m.p.RefuseValues(m.table.Name, "the sum of %s would be %s after the merge, which differs from the sum over all worlds: another process is writing to one of them", sum.Column, sum.After)
 		}
 	}
 }

@@ -14,30 +14,25 @@ import (
 	"mergesafe/merge/world"
 )
 
-// Combiner finds the rows of one table that are to be combined, in all databases.
-type Combiner struct {
+// combiner finds the rows of one table that are to be combined, in all databases.
+type combiner struct {
 	plan     *plan.Plan
-	Of       *plan.Combine
+	table    *plan.Table
 	changes  *mapping.Mapping
 	Worlds   []*world.Connection
 	L        *world.Layout
 	Formulas []rules.Formula // by column of the layout
 	When     int             // the column of the condition, or -1
-	rows     []int64         // of each world
 }
 
 // combinerOf is that of a run.
-func combinerOf(r *job.Run, table int) *Combiner {
+func combinerOf(r *job.Run, table int) *combiner {
 	t := &r.Plan.Tables[table]
 	return newCombiner(r.Plan, t, r.Changes, r.Worlds, r.Layouts[t.Name])
 }
 
-func newCombiner(p *plan.Plan, t *plan.Table, changes *mapping.Mapping, worlds []*world.Connection, l *world.Layout) *Combiner {
-	rows := make([]int64, len(t.Worlds))
-	for i := range t.Worlds {
-		rows[i] = t.Worlds[i].Rows
-	}
-	c := &Combiner{rows: rows, plan: p, Of: t.Combine, changes: changes, Worlds: worlds, L: l, When: -1}
+func newCombiner(p *plan.Plan, t *plan.Table, changes *mapping.Mapping, worlds []*world.Connection, l *world.Layout) *combiner {
+	c := &combiner{plan: p, table: t, changes: changes, Worlds: worlds, L: l, When: -1}
 	for _, name := range l.Columns {
 		c.Formulas = append(c.Formulas, t.Combine.Formula(name))
 	}
@@ -49,7 +44,7 @@ func newCombiner(p *plan.Plan, t *plan.Table, changes *mapping.Mapping, worlds [
 
 // Groups returns the rows that come with those of a world, and that no earlier world brings. It
 // changes the rows on their way.
-func (c *Combiner) Groups(ctx context.Context, world int, rows [][]any) ([]CombineGroup, error) {
+func (c *combiner) Groups(ctx context.Context, world int, rows [][]any) ([]combineGroup, error) {
 	if _, err := c.changes.Of(c.Worlds[world].Name, c.L).Rows(rows); err != nil {
 		return nil, err
 	}
@@ -66,9 +61,9 @@ func (c *Combiner) Groups(ctx context.Context, world int, rows [][]any) ([]Combi
 		}
 		rows = rest
 	}
-	all := make([]CombineGroup, len(rows))
+	all := make([]combineGroup, len(rows))
 	for k, row := range rows {
-		all[k] = CombineGroup{row}
+		all[k] = combineGroup{row}
 	}
 	for i := world + 1; i < len(c.Worlds); i++ {
 		there, err := c.ofWorld(ctx, i, rows)
@@ -86,9 +81,9 @@ func (c *Combiner) Groups(ctx context.Context, world int, rows [][]any) ([]Combi
 
 // ofWorld returns the rows of a world that come with the keys of these, as they come; nil
 // for one that it does not have.
-func (c *Combiner) ofWorld(ctx context.Context, w int, rows [][]any) ([][]any, error) {
+func (c *combiner) ofWorld(ctx context.Context, w int, rows [][]any) ([][]any, error) {
 	from, there := c.Worlds[w], make([][]any, len(rows))
-	if c.rows[w] == 0 || len(rows) == 0 {
+	if c.table.Worlds[w].Rows == 0 || len(rows) == 0 {
 		return there, nil // it may not have the table
 	}
 	keys := make([][]any, len(rows))
@@ -158,7 +153,7 @@ func lookUp(ctx context.Context, on *world.Connection, l *world.Layout, query fu
 			l.Tidy(row)
 			i, ok, err := places.Of(row)
 			if err == nil && !ok {
-				err = &CombineError{"", fmt.Sprintf("the key of row %s of %q is written differently in another database, although both compare as equal: write them in the same way", l.KeyText(row), on.Name)}
+				err = &combineError{"", fmt.Sprintf("the key of row %s of %q is written differently in another database, although both compare as equal: write them in the same way", l.KeyText(row), on.Name)}
 			}
 			if err == nil {
 				found[begin+i] = row

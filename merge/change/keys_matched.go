@@ -65,26 +65,23 @@ func Brought(ctx context.Context, r *job.Run, world int, theirs []record.KeySet)
 
 // pairsOf are the keys of a column of a world that this merge matches.
 func pairsOf(r *job.Run, world int, table, column string) *keys.Pairs {
-	for _, c := range r.Plan.NewKeys().Columns {
-		if c.Key && c.Table == table && c.Column == column {
-			return r.Plan.Rekey.Matched(c.Cases[0].Space, r.Plan.Worlds[world].Name)
-		}
+	if c := r.Plan.Rekey.Column(table, column); c != nil && c.Key {
+		return r.Plan.Rekey.Matched(c.Cases[0].Space, r.Plan.Worlds[world].Name)
 	}
 	return nil
 }
 
 // imageOf is what this merge makes of a key that a world has.
 func imageOf(r *job.Run, world int, k *record.KeySet, key keys.Integer) (keys.Integer, bool) {
-	for _, c := range r.Plan.NewKeys().Columns {
-		if c.Key && c.Table == k.Table && c.Column == k.Column {
-			shift, err := r.Plan.Rekey.Shift(&c.Cases[0], r.Plan.Worlds[world].Name)
-			if err != nil {
-				return key, false
-			}
-			return shift.Image(key)
-		}
+	c := r.Plan.Rekey.Column(k.Table, k.Column)
+	if c == nil || !c.Key {
+		return key, true
 	}
-	return key, true
+	shift, err := r.Plan.Rekey.Shift(&c.Cases[0], r.Plan.Worlds[world].Name)
+	if err != nil {
+		return key, false
+	}
+	return shift.Image(key)
 }
 
 // Save writes the matched keys of a world, and those that it brings along, in the place

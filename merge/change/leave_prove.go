@@ -13,8 +13,6 @@ import (
 
 	"mergesafe/merge/plan"
 	"mergesafe/merge/record"
-
-	"mergesafe/merge/verdict"
 )
 
 // The proof shares no code with what found the rows: it asks the databases, statement by statement, and compares what
@@ -189,20 +187,13 @@ func imagesOf(p *plan.Plan, s *plan.Stays) *keys.Set {
 	images := &keys.Set{Exact: true}
 	by, matched := uint64(0), (*keys.Pairs)(nil)
 	taken := make(map[keys.Integer]bool)
-	if p.Rekey != nil {
-		at := slices.IndexFunc(p.Rekey.Columns, func(c verdict.RekeyedColumn) bool {
-			return c.Key && c.Table == s.Table &&
-				c.Column == s.Key
-		})
-		if at >= 0 {
-			space := p.Rekey.Space(p.Rekey.Columns[at].Cases[0].Space)
-			for _, of := range space.Worlds {
-				if of.World == s.World {
-					by, matched = of.Offset, of.Matched
-				}
-				for _, image := range of.Matched.All() {
-					taken[image] = true
-				}
+	if c := p.Rekey.Column(s.Table, s.Key); c != nil && c.Key {
+		for _, of := range p.Rekey.Space(c.Cases[0].Space).Worlds {
+			if of.World == s.World {
+				by, matched = of.Offset, of.Matched
+			}
+			for _, image := range of.Matched.All() {
+				taken[image] = true
 			}
 		}
 	}
