@@ -101,10 +101,7 @@ func (c *combiner) ofWorld(ctx context.Context, w int, rows [][]any) ([][]any, e
 			wanted[i][column] = old[k]
 		}
 	}
-	query := func(n int) string {
-		return c.L.SelectFrom() + world.Where("("+c.L.Equal(n)+")", from.Comes(c.L.Table))
-	}
-	found, err := lookUp(ctx, from, c.L, query, wanted)
+	found, err := lookUp(ctx, from, c.L, wanted)
 	if err != nil {
 		return nil, err
 	}
@@ -137,32 +134,21 @@ func equalKeys(a, b []any) (bool, error) {
 	return bytes.Equal(one, other), err
 }
 
-// lookUp returns the rows with the keys of these; nil for one that is not there. query is for
-// so many keys. A row of which the database says that it has such a key, and that writes it in
-// another way, is an error: to which of two it would belong is not to be guessed.
-func lookUp(ctx context.Context, on *world.Connection, l *world.Layout, query func(n int) string, rows [][]any) ([][]any, error) {
-	found, most := make([][]any, len(rows)), l.Dialect.Most(len(l.Key))
-	for begin := 0; begin < len(rows); begin += most {
-		some := rows[begin:min(begin+most, len(rows))]
-		places, err := l.Places(some)
+// lookUp returns the rows that come with the keys of these; nil for one that is not there. A row of which the database
+// says that it has such a key, and that writes it in another way, is an error: to which of two it would belong is not to
+// be guessed.
+func lookUp(ctx context.Context, on *world.Connection, l *world.Layout, rows [][]any) ([][]any, error) {
+	var found [][]any
+	for some := range slices.Chunk(rows, l.Dialect.Most(len(l.Key))) {
+		query := l.SelectFrom() + world.Where("("+l.Equal(len(some))+")", on.Comes(l.Table))
+		there, others, err := world.Find(ctx, on, l, query, some)
 		if err != nil {
 			return nil, err
 		}
-		err = on.Rows(ctx, query(len(some)), len(some) == most, l.BoundOf(some), func(row []any) (bool, error) {
-			row = slices.Clone(row)
-			l.Tidy(row)
-			i, ok, err := places.Of(row)
-			if err == nil && !ok {
-				err = &combineError{"", fmt.Sprintf("the key of row %s of %q is written differently in another database, although both compare as equal: write them in the same way", l.KeyText(row), on.Name)}
-			}
-			if err == nil {
-				found[begin+i] = row
-			}
-			return true, err
-		})
-		if err != nil {
-			return nil, fmt.Errorf("reading table %q of %q: %w", l.Table, on.Name, err)
+		if len(others) > 0 {
+			return nil, &combineError{"", fmt.Sprintf("the key of row %s of %q is written differently in another database, although both compare as equal: write them in the same way", l.KeyText(others[0]), on.Name)}
 		}
+		found = append(found, there...)
 	}
 	return found, nil
 }

@@ -27,7 +27,7 @@ func compare(r *job.Run, ctx, soft context.Context, w *world.Connection, l *worl
 		if _, err := change.Rows(p.Rows); err != nil {
 			return err
 		}
-		there, err := world.Find(soft, r.New, l, l.SelectEqual(len(p.Rows)), p.Rows)
+		there, _, err := world.Find(soft, r.New, l, l.SelectEqual(len(p.Rows)), p.Rows)
 		if err != nil {
 			return err
 		}
