@@ -16,7 +16,7 @@ import (
 // Mapping is all that a merge does to rows on their way: it gives keys new values, renames,
 // and cuts references to rows that stay behind.
 type Mapping struct {
-	*Renamer
+	*renamer
 	first    string // the first world
 	severed  []rules.Severed
 	counters []plan.RowCounter
@@ -54,14 +54,14 @@ func (c *Mapping) Of(world string, l *world.Layout) world.Changer {
 		if err != nil {
 			return changed, err
 		}
-		Put(row, images)
+		put(row, images)
 		return changed || renamed || len(images) > 0, nil
 	}
 }
 
-// images is [Images] of a row of a world.
+// images is imagesOf a row of a world.
 func (c *Mapping) images(m *world.Move, all []Value, row []any) ([]Value, error) {
-	more, err := Images(m, all, row)
+	more, err := imagesOf(m, all, row)
 	if _, failed := errors.AsType[*keys.CodecError](err); err != nil && c.Planned && !failed {
 		return all, nil
 	}
@@ -71,7 +71,7 @@ func (c *Mapping) images(m *world.Move, all []Value, row []any) ([]Value, error)
 // inPlace returns what gives rows of a table of a world, whose references are cleared, all but their new keys: names, and
 // higher counters; nil if nothing does.
 func (c *Mapping) inPlace(world string, l *world.Layout) world.Changer {
-	rename := c.Renamer.Of(world, l)
+	rename := c.renamer.Of(world, l)
 	if world == c.first {
 		return c.raised(l, rename)
 	}
@@ -89,7 +89,7 @@ func (c *Mapping) Changing(world string, l *world.Layout) (columns []string) {
 			}
 		}
 	}
-	for _, r := range c.Renamer.columns(world, l) {
+	for _, r := range c.renamer.columns(world, l) {
 		add(r.column)
 	}
 	for _, n := range c.counters {
@@ -103,9 +103,4 @@ func (c *Mapping) Changing(world string, l *world.Layout) (columns []string) {
 // MovesIn reports whether any row of a table gets new values.
 func (c *Mapping) MovesIn(l *world.Layout) bool {
 	return c.Rekeying != nil && slices.ContainsFunc(c.Rekeying.Columns, func(m verdict.RekeyedColumn) bool { return m.Table == l.Table })
-}
-
-// Moves returns the columns of a table of which values of a world get new ones.
-func (c *Mapping) Moves(world string, l *world.Layout) []world.Move {
-	return Of(c.Rekeying, c.codecs, world, l)
 }

@@ -17,43 +17,43 @@ type Value struct {
 	Value  any
 }
 
-// Put gives a row new values.
-func Put(row []any, all []Value) {
+// put gives a row new values.
+func put(row []any, all []Value) {
 	for _, v := range all {
 		row[v.Column] = v.Value
 	}
 }
 
-// Of returns the columns of a table of which values of a world get new ones.
-func Of(rekeying *verdict.Rekeying, codecs keys.Codecs, w string, l *world.Layout) (all []world.Move) {
-	if rekeying == nil {
+// Moves returns the columns of a table of which values of a world get new ones.
+func (c *Mapping) Moves(of string, l *world.Layout) (all []world.Move) {
+	if c.Rekeying == nil {
 		return nil
 	}
-	for i := range rekeying.Columns {
-		column := &rekeying.Columns[i]
+	for i := range c.Rekeying.Columns {
+		column := &c.Rekeying.Columns[i]
 		at := slices.Index(l.Columns, column.Column)
 		if column.Table != l.Table || at < 0 {
 			continue
 		}
 		m := world.Move{Column: at}
 		for j := range column.Cases {
-			of := &column.Cases[j]
-			shift, err := rekeying.Shift(of, w)
+			rekeyed := &column.Cases[j]
+			shift, err := c.Rekeying.Shift(rekeyed, of)
 			if err != nil {
 				panic(err) // the plan was validated
 			}
 			on := -1
-			if of.When != nil {
-				on = slices.Index(l.Columns, of.When.Column)
+			if rekeyed.When != nil {
+				on = slices.Index(l.Columns, rekeyed.When.Column)
 			}
-			one := world.MoveCase{Space: of.Space, When: of.When, On: on, Shift: shift}
-			if of.Format != "" {
+			one := world.MoveCase{Space: rekeyed.Space, When: rekeyed.When, On: on, Shift: shift}
+			if rekeyed.Format != "" {
 				if slices.ContainsFunc(column.Cases[:j], func(first verdict.RekeyedCase) bool {
-					return first.Format == of.Format && first.When.Text() == of.When.Text()
+					return first.Format == rekeyed.Format && first.When.Text() == rekeyed.When.Text()
 				}) {
 					continue // one of several spaces with the same offset
 				}
-				if one.Cells, err = keys.ParseRow(of.Format, column.Column, codecs); err != nil {
+				if one.Cells, err = keys.ParseRow(rekeyed.Format, column.Column, c.codecs); err != nil {
 					panic(err) // the plan was validated, and its codecs are there
 				}
 				for _, name := range one.Cells.Columns() {
@@ -69,15 +69,15 @@ func Of(rekeying *verdict.Rekeying, codecs keys.Codecs, w string, l *world.Layou
 	return all
 }
 
-// Images appends what becomes of the values of a row; nothing if they stay.
-func Images(m *world.Move, all []Value, row []any) ([]Value, error) {
+// imagesOf appends what becomes of the values of a row; nothing if they stay.
+func imagesOf(m *world.Move, all []Value, row []any) ([]Value, error) {
 	for i := range m.Cases {
 		c := &m.Cases[i]
 		switch {
 		case !c.About(row):
 			continue
 		case c.Cells != nil:
-			return InCells(m, all, row, func(c int, n keys.Integer) (keys.Integer, error) {
+			return inCells(m, all, row, func(c int, n keys.Integer) (keys.Integer, error) {
 				image, ok := m.Cases[c].Shift.Image(n)
 				if !ok {
 					return image, fmt.Errorf("%s plus %d is larger than any column can hold", n, m.Cases[c].Shift.By)
@@ -96,9 +96,9 @@ func Images(m *world.Move, all []Value, row []any) ([]Value, error) {
 	return all, nil
 }
 
-// InCells appends the cells of a row in which keys get new values: by image, which is told
+// inCells appends the cells of a row in which keys get new values: by image, which is told
 // the case of each.
-func InCells(m *world.Move, all []Value, row []any, image func(c int, n keys.Integer) (keys.Integer, error)) ([]Value, error) {
+func inCells(m *world.Move, all []Value, row []any, image func(c int, n keys.Integer) (keys.Integer, error)) ([]Value, error) {
 	var formats []*keys.Row
 	var cases []int
 	for i := range m.Cases {

@@ -2,7 +2,6 @@ package mapping
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"slices"
 
@@ -76,7 +75,7 @@ func (w *Origins) group(row []any, sum world.Sum) (group int, changed bool, afte
 	came := len(w.images) > 0
 	if came && w.matching[w.world] {
 		w.now = append(w.now[:0], row...)
-		Put(w.now, w.images)
+		put(w.now, w.images)
 		if _, came, err = w.before(w.world, w.now); err != nil {
 			return 0, false, sum, err
 		}
@@ -89,7 +88,7 @@ func (w *Origins) group(row []any, sum world.Sum) (group int, changed bool, afte
 		return 0, false, sum, nil
 	}
 	w.now = append(w.now[:0], row...)
-	Put(w.now, w.images)
+	put(w.now, w.images)
 	after, err = w.hash.Row(w.now)
 	switch {
 	case err != nil || len(w.images) == 0:
@@ -98,7 +97,7 @@ func (w *Origins) group(row []any, sum world.Sum) (group int, changed bool, afte
 		return w.world, changed, after, nil
 	}
 	// It has only keys that are matched, as rows of other worlds may have.
-	Put(row, w.images)
+	put(row, w.images)
 	group, _, err = w.groupInNew(row)
 	return group, true, after, err
 }
@@ -116,11 +115,11 @@ func (w *Origins) groupInNew(row []any) (group int, changed bool, err error) {
 			continue
 		}
 		if !w.matching[world] {
-			Put(row, olds)
+			put(row, olds)
 			return world, true, nil
 		}
 		w.now = append(w.now[:0], row...)
-		Put(row, olds)
+		put(row, olds)
 		if came, err := w.comes(world, row, w.now); err != nil || !came {
 			copy(row, w.now) // it would have other values
 			return 0, false, err
@@ -144,7 +143,7 @@ func (w *Origins) comes(of int, row, now []any) (bool, error) {
 		}
 		w.again = append(w.again[:0], row...)
 		image := w.again
-		Put(image, images)
+		put(image, images)
 		columns := []int{m.Column}
 		for _, c := range m.Cases {
 			columns = append(columns, c.At...)
@@ -160,66 +159,59 @@ func (w *Origins) comes(of int, row, now []any) (bool, error) {
 // that world's number was added to any of them.
 func (w *Origins) before(world int, row []any) (olds []Value, shifted bool, err error) {
 	w.olds = w.olds[:0]
-	tell := func(one bool) { shifted = shifted || one }
 	for i := range w.moves[world] {
-		m := &w.moves[world][i]
-		if w.olds, err = m.appendOld(w.olds, row, tell); err != nil {
+		m, one := &w.moves[world][i], false
+		if w.olds, one, err = m.before(w.olds, row); err != nil {
 			return nil, false, cmp.Or(w.layout.CodecFails(err, m.Column, row), err)
 		}
+		shifted = shifted || one
 	}
 	return w.olds, shifted, nil
 }
 
-// before appends what the values of a row were before they moved; nothing if they did not.
-func (m *worldMove) before(all []Value, row []any) ([]Value, error) {
-	return m.appendOld(all, row, func(bool) {})
-}
-
-// appendOld is before; note is told, for each number that moved, whether the shift of its world was added to it.
-func (m *worldMove) appendOld(all []Value, row []any, note func(shifted bool)) ([]Value, error) {
+// before appends what the values of a row were before they moved, nothing if they did not; shifted tells whether the
+// shift of their world was added to any of them.
+func (m *worldMove) before(all []Value, row []any) (olds []Value, shifted bool, err error) {
 	for i := range m.Cases {
 		c := &m.Cases[i]
 		if !c.About(row) {
 			continue
 		}
 		if c.Cells != nil {
-			any := false
-			changed, err := InCells(&m.Move, all, row, func(c int, n keys.Integer) (keys.Integer, error) {
-				old, shifted, moved := m.old(c, n)
+			olds, err = inCells(&m.Move, all, row, func(c int, n keys.Integer) (keys.Integer, error) {
+				old, one, moved := m.old(c, n)
 				if !moved {
 					return n, nil
 				}
-				any = any || shifted
+				shifted = shifted || one
 				return old, nil
 			})
 			if failed, is := errors.AsType[*keys.CodecError](err); is {
-				return all, failed
+				return all, false, failed
 			}
 			if err != nil {
-				return all, nil // as it is in no row that came
+				return all, false, nil // as it is in no row that came
 			}
-			note(any)
-			return changed, nil
+			return olds, shifted, nil
 		}
 		if !c.Shift.Moves() {
-			return all, nil
+			return all, false, nil
 		}
 		n, ok := world.AsInteger(row[m.Column])
 		if !ok {
 			text := world.Printed(row[m.Column])
 			if n, ok = keys.ParseInteger(text); !ok || c.Shift.Stay.Has(text) {
-				return all, nil
+				return all, false, nil
 			}
 		}
 		old, shifted, moved := m.old(i, n)
 		if !moved {
-			return all, nil
+			return all, false, nil
 		}
-		note(shifted)
 		v, err := world.As(row[m.Column], old)
-		return append(all, Value{Column: m.Column, Value: v}), err
+		return append(all, Value{m.Column, v}), shifted, err
 	}
-	return all, nil
+	return all, false, nil
 }
 
 // old returns what a number of a case was before it moved, and whether the world's number was
@@ -242,15 +234,10 @@ func (m *worldMove) old(i int, n keys.Integer) (old keys.Integer, shifted, moved
 	return old, true, moved
 }
 
-// Apart returns what sums up the rows that it is called with, and the groups of [Origins]. It changes the rows.
-func (w *Origins) Apart(c *plan.Apart) (add func(row []any) error) {
-	*c = plan.Apart{Groups: make([]world.Content, len(w.moves))}
-	return func(row []any) error {
-		sum, err := w.hash.Row(row)
-		if err != nil {
-			return err
-		}
-		c.Add(sum)
+// Apart returns what sums up the groups of [Origins], of rows that it is called with and their sums. It changes the rows.
+func (w *Origins) Apart(c *plan.Apart) (take func(row []any, sum world.Sum) error) {
+	c.Groups = make([]world.Content, len(w.moves))
+	return func(row []any, sum world.Sum) (err error) {
 		group, changed, after := 0, false, sum
 		if w.world < 0 {
 			group, changed, err = w.groupInNew(row)
@@ -265,26 +252,6 @@ func (w *Origins) Apart(c *plan.Apart) (add func(row []any) error) {
 	}
 }
 
-// OldContents is [world.Contents] that also sums up the groups of [Origins].
-func OldContents(ctx context.Context, on *world.Connection, l *world.Layout, w *Origins, between func(rows int) error) (c plan.Apart, err error) {
-	add := w.Apart(&c)
-	if l.Multiset() {
-		if err = world.Every(ctx, on, l, add); err == nil {
-			err = between(int(c.Rows))
-		}
-		return c, err
-	}
-	err = world.EachPage(ctx, on, l, func(p *world.Page) error {
-		for _, row := range p.Rows {
-			if err := add(row); err != nil {
-				return err
-			}
-		}
-		return between(len(p.Rows))
-	})
-	return c, err
-}
-
 // OldRows returns the rows of the new database that may have come from a world, with the keys
 // that they had there, and the place of each among all.
 func OldRows(c *Mapping, p *plan.Plan, w int, l *world.Layout, rows [][]any) (olds [][]any, at []int, err error) {
@@ -292,17 +259,17 @@ func OldRows(c *Mapping, p *plan.Plan, w int, l *world.Layout, rows [][]any) (ol
 	for i, row := range rows {
 		old, came := slices.Clone(row), true
 		for k := range moves {
-			olds, err := moves[k].before(nil, row)
+			olds, _, err := moves[k].before(nil, row)
 			if err != nil {
 				return nil, nil, cmp.Or(l.CodecFails(err, moves[k].Column, row), err)
 			}
-			Put(old, olds)
-			again, err := Images(&moves[k].Move, nil, old) // as a value of that world it would have moved
+			put(old, olds)
+			again, err := imagesOf(&moves[k].Move, nil, old) // as a value of that world it would have moved
 			if failed := l.CodecFails(err, moves[k].Column, row); failed != nil {
 				return nil, nil, failed
 			}
 			moved := slices.Clone(old)
-			Put(moved, again)
+			put(moved, again)
 			touched := slices.Concat(olds, again)
 			came = came && err == nil && !slices.ContainsFunc(touched, func(v Value) bool { return !world.Same(moved[v.Column], row[v.Column]) })
 		}

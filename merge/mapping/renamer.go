@@ -10,8 +10,8 @@ import (
 	"mergesafe/merge/world"
 )
 
-// Renamer changes rows as the renames of a plan say.
-type Renamer struct {
+// renamer changes rows as the renames of a plan say.
+type renamer struct {
 	byKey   map[renamed]map[string]*plan.Rename // by the key of the row
 	copies  []plan.NameCopy
 	keyless []plan.KeylessName
@@ -20,8 +20,8 @@ type Renamer struct {
 // renamed is a column that has renames.
 type renamed struct{ world, table, column string }
 
-func newRenamer(p *plan.Plan) *Renamer {
-	r := &Renamer{byKey: make(map[renamed]map[string]*plan.Rename), copies: p.Copies, keyless: p.Keyless}
+func newRenamer(p *plan.Plan) *renamer {
+	r := &renamer{byKey: make(map[renamed]map[string]*plan.Rename), copies: p.Copies, keyless: p.Keyless}
 	for i := range p.Renames {
 		n := &p.Renames[i]
 		at := renamed{n.Source, n.Table, n.Column}
@@ -35,7 +35,7 @@ func newRenamer(p *plan.Plan) *Renamer {
 
 // Of returns what changes the rows of a table of a world; nil if nothing there
 // is renamed.
-func (r *Renamer) Of(w string, l *world.Layout) world.Changer {
+func (r *renamer) Of(w string, l *world.Layout) world.Changer {
 	changes := r.columns(w, l)
 	if changes == nil {
 		return nil
@@ -74,13 +74,13 @@ func (r *Renamer) Of(w string, l *world.Layout) world.Changer {
 				images = append(images, Value{c.column, image})
 			}
 		}
-		Put(row, images)
+		put(row, images)
 		return len(images) > 0, nil
 	}
 }
 
 // columns are the columns of a table of a world that have new names.
-func (r *Renamer) columns(w string, l *world.Layout) (changes []columnRenames) {
+func (r *renamer) columns(w string, l *world.Layout) (changes []columnRenames) {
 	for i, name := range l.Columns {
 		if to := r.byKey[renamed{w, l.Table, name}]; to != nil {
 			changes = append(changes, columnRenames{column: i, key: l.Key, to: to})

@@ -53,13 +53,13 @@ func (c *cut) clear(row []any) (changed bool, err error) {
 		}
 		return changed, nil
 	}
-	images, err := InCells(c.cells, nil, row, func(_ int, n keys.Integer) (keys.Integer, error) {
+	images, err := inCells(c.cells, nil, row, func(_ int, n keys.Integer) (keys.Integer, error) {
 		if c.stay.Has(n) && !c.none.HasInteger(n) {
 			return c.number, nil
 		}
 		return n, nil
 	})
-	Put(row, images)
+	put(row, images)
 	return len(images) > 0, err
 }
 

@@ -70,15 +70,19 @@ func readBeside(r *job.Run, s *world.World, found []tableRead) {
 
 // summing returns what sums up the rows of a table of the new database.
 func summing(r *job.Run, l *world.Layout, c *plan.Apart) func(row []any) error {
-	if r.Changes.MovesIn(l) {
-		return mapping.OriginsInNew(r.Changes, r.Plan, l).Apart(c)
-	}
 	*c = plan.Apart{}
+	take := func([]any, world.Sum) error { return nil }
+	if r.Changes.MovesIn(l) {
+		take = mapping.OriginsInNew(r.Changes, r.Plan, l).Apart(c)
+	}
 	var h world.Hasher
 	return func(row []any) error {
 		sum, err := h.Row(row)
+		if err != nil {
+			return err
+		}
 		c.Add(sum)
-		return err
+		return take(row, sum)
 	}
 }
 
@@ -125,21 +129,21 @@ func readParts(ctx context.Context, r *job.Run, step string, parts []plan.Part, 
 
 // readPart reads and sums up one part, in the order of the key of l if it has one.
 func readPart(ctx context.Context, w *job.Run, p plan.Part, on *world.Connection, l *world.Layout, between func(rows int) error) (c plan.Apart, err error) {
-	switch {
-	case !w.Changes.MovesIn(l):
-		var change world.Changer
-		if p.World != newDatabase {
-			change = w.Changes.Of(on.Name, l)
-		}
+	var take func(row []any, sum world.Sum) error
+	switch moves := w.Changes.MovesIn(l); {
+	case moves && p.World == newDatabase:
+		take = mapping.OriginsInNew(w.Changes, w.Plan, l).Apart(&c)
+	case moves:
+		take = mapping.OriginsIn(w.Changes, w.Plan, l, p.World).Apart(&c)
+	case p.World != newDatabase:
 		var h world.Hasher
-		c.Content, err = world.Contents(ctx, on, l, func(row []any, sum world.Sum) error {
+		change := w.Changes.Of(on.Name, l)
+		take = func(row []any, sum world.Sum) error {
 			became, err := h.Become(row, sum, change)
 			c.After = c.After.Add(became)
 			return err
-		}, between)
-		return c, err
-	case p.World == newDatabase:
-		return mapping.OldContents(ctx, on, l, mapping.OriginsInNew(w.Changes, w.Plan, l), between)
+		}
 	}
-	return mapping.OldContents(ctx, on, l, mapping.OriginsIn(w.Changes, w.Plan, l, p.World), between)
+	c.Content, err = world.Contents(ctx, on, l, take, between)
+	return c, err
 }
