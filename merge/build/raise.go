@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/naming"
 	"mergesafe/internal/sqldb"
 	"mergesafe/internal/worldregistry"
 
@@ -127,14 +128,14 @@ type server struct {
 func givenIn(ctx context.Context, on *world.Connection) (*given, error) {
 	g := new(given)
 	tables, err := on.Texts(ctx, on.Dialect().TableNames())
-	if err != nil || !contains(tables, worldregistry.Table) {
+	if err != nil || !naming.Among(tables, worldregistry.Table) {
 		return g, err
 	}
 	rows, err := Records(ctx, on, worldregistry.Table)
-	if err == nil && contains(tables, sqldb.SchemaTable) {
+	if err == nil && naming.Among(tables, sqldb.SchemaTable) {
 		g.marks, err = Records(ctx, on, sqldb.SchemaTable)
 	}
-	if err == nil && contains(tables, sqldb.NumbersTable) {
+	if err == nil && naming.Among(tables, sqldb.NumbersTable) {
 		g.numbers, err = Records(ctx, on, sqldb.NumbersTable)
 	}
 	g.servers = make(map[serverOf]server)
@@ -157,7 +158,7 @@ func givenIn(ctx context.Context, on *world.Connection) (*given, error) {
 func raiseWorld(ctx context.Context, r *job.Run, w int, of, seen *given) error {
 	defer r.Worlds[w].Drop()
 	tables, err := r.Worlds[w].Texts(ctx, r.Worlds[w].Dialect().TableNames())
-	if err != nil || !contains(tables, worldregistry.Table) && len(of.servers) == 0 {
+	if err != nil || !naming.Among(tables, worldregistry.Table) && len(of.servers) == 0 {
 		return err // there is nothing to write
 	}
 	r.Worlds[w].Drop()
@@ -206,7 +207,7 @@ func raiseWorld(ctx context.Context, r *job.Run, w int, of, seen *given) error {
 // raiseServers raises the rows of a registry.
 func raiseServers(ctx context.Context, r *job.Run, to *world.Connection, of, seen *given) error {
 	tables, err := to.Texts(ctx, to.Dialect().TableNames())
-	if err != nil || !contains(tables, worldregistry.Table) {
+	if err != nil || !naming.Among(tables, worldregistry.Table) {
 		return err
 	}
 	rows, err := givenIn(ctx, to)

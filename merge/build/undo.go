@@ -464,10 +464,6 @@ func (u *undo) untouched(ctx context.Context) error {
 	return &record.RefusedError{Doing: "undo", Refusals: written}
 }
 
-func contains(names []string, name string) bool {
-	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
-}
-
 // drop removes what the merge made, and the database if the merge made that and nothing else is in it. The record goes
 // last.
 func (u *undo) drop(ctx context.Context) error {

@@ -411,6 +411,15 @@ type Scan struct {
 	Only Withheld
 }
 
+// Bring makes the rows bring a column along, and returns its place in Carry.
+func (s *Scan) Bring(column string) int {
+	i := slices.Index(s.Carry, column)
+	if i < 0 {
+		i, s.Carry = len(s.Carry), append(s.Carry, column)
+	}
+	return i
+}
+
 // Order is one column of the order of a [Scan].
 type Order struct {
 	Column string
@@ -453,6 +462,14 @@ type Vector struct {
 	// Numbers, if not nil, has the values of integers in the place of Data: At writes their digits. Only columns that
 	// Scan.Numbers names come so, and not in every batch.
 	Numbers []int64
+}
+
+// Integer returns value i if it is an integer.
+func (v *Vector) Integer(i int) (n keys.Integer, ok bool) {
+	if v.Numbers != nil {
+		return keys.Signed(v.Numbers[i]), !v.IsNull(i)
+	}
+	return keys.ParseInteger(v.At(i))
 }
 
 // IsNull reports whether value i is NULL.

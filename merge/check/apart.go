@@ -95,7 +95,7 @@ func (r *spaceReader) addApartKey(s *stream.Stream, t *catalog.Table) (read func
 	values, column := new(columnValues), s.Carry(at.Column)
 	s.Visit = append(s.Visit, func(b *catalog.Batch) {
 		for row := range b.Len {
-			if n, ok := integerAt(&b.Carry[column], row); ok {
+			if n, ok := b.Carry[column].Integer(row); ok {
 				values.Add(n)
 			}
 		}

@@ -151,7 +151,7 @@ func (r *spaceReader) addSample(s *stream.Stream, key string) {
 	var row []byte
 	s.Visit = append(s.Visit, func(b *catalog.Batch) {
 		for i := range b.Len {
-			n, ok := integerAt(&b.Carry[at], i)
+			n, ok := b.Carry[at].Integer(i)
 			if !ok || n.Negative || !sample.takes(n.Bits) {
 				continue
 			}

@@ -339,19 +339,11 @@ func (r *spaceReader) addKeys(s *stream.Stream, at rules.ColumnName) {
 	s.Visit = append(s.Visit, func(b *catalog.Batch) {
 		keyed := &b.Carry[column]
 		for row := range b.Len {
-			if n, ok := integerAt(keyed, row); ok {
+			if n, ok := keyed.Integer(row); ok {
 				set.Add(n)
 			}
 		}
 	})
-}
-
-// integerAt returns the number in a row; ok is false if it has none.
-func integerAt(v *catalog.Vector, row int) (n keys.Integer, ok bool) {
-	if v.Numbers != nil {
-		return keys.Signed(v.Numbers[row]), !v.IsNull(row)
-	}
-	return keys.ParseInteger(v.At(row))
 }
 
 // noteRanges notes where the keys that were read lie, and what refers to them.
@@ -617,7 +609,7 @@ func (r *referenceRead) row(s *stream.Stream, b *catalog.Batch, row int) {
 // whole takes a value in that is the whole cell.
 func (r *referenceRead) whole(s *stream.Stream, i int, v *catalog.Vector, row int) {
 	c, ref, number := &r.cases[i], r.column.Cases[i].Ref, v.Numbers != nil
-	n, ok := integerAt(v, row)
+	n, ok := v.Integer(row)
 	switch {
 	case v.IsNull(row):
 		c.None++

@@ -64,7 +64,7 @@ func (r *spaceReader) addValues(s *stream.Stream) (all []*columnValues) {
 		}
 		s.Visit = append(s.Visit, func(b *catalog.Batch) {
 			for row := range b.Len {
-				if n, ok := integerAt(&b.Carry[column], row); ok && !nobody.HasInteger(n) && !covered(row) {
+				if n, ok := b.Carry[column].Integer(row); ok && !nobody.HasInteger(n) && !covered(row) {
 					values.rows++
 					values.Add(n)
 				}

@@ -80,7 +80,7 @@ func (r *run) rank(ctx context.Context, s *said, wanted func(group []byte) bool)
 		}
 	}
 	for _, row := range out {
-		row.w.add(t, row.key, s.whyBest())
+		row.w.add(t, row.key, s.Best.String())
 	}
 	return err
 }
@@ -98,7 +98,7 @@ func (r *run) members(ctx context.Context, s *said, by bool, take func(group []b
 			return err
 		}
 		scan := catalog.Scan{Table: s.Table, Order: order}
-		key, group := reading(t.RowKey, &scan), carry(&scan, s.Best.Of)
+		key, group := reading(t.RowKey, &scan), scan.Bring(s.Best.Of)
 		_, model := r.f.ModelOf(s.Table)
 		if by {
 			for _, of := range s.by {

@@ -61,13 +61,7 @@ func (c *condition) part(begin, end int, now int64) string {
 
 // Bound is the condition of a plan with the time of the plan in the place of :now.
 func Bound(engine string, said *verdict.Leave) string {
-	c := &condition{text: said.Where, tokens: tokens(said.Where, engine)}
-	for i, t := range c.tokens {
-		if t.Text == ":" && c.after(i) == "now" {
-			c.now = append(c.now, i)
-		}
-	}
-	return c.with(said.Now)
+	return split(said.Where, engine).with(said.Now)
 }
 
 // Digest judges a condition of a plan again, and returns the digest of the keys for which it holds now.
@@ -78,18 +72,25 @@ func Digest(ctx context.Context, asked rules.Selector, engine string, said *verd
 	return found.digest(), err
 }
 
-func tokens(text, engine string) []sqltext.Token {
+// split takes a condition apart.
+func split(text, engine string) *condition {
+	c := &condition{text: text}
 	if engine == "sqlite" {
-		return sqltext.SQLite(text)
+		c.tokens = sqltext.SQLite(text)
+	} else {
+		c.tokens = sqltext.MySQL(text)
 	}
-	return sqltext.MySQL(text)
+	for i, t := range c.tokens {
+		if t.Text == ":" && c.after(i) == "now" {
+			c.now = append(c.now, i)
+		}
+	}
+	return c
 }
 
-// parse takes a condition on the rows of a table of a database apart.
+// parse takes a condition on the rows of a table of a database apart, if each of its parts is allowed.
 func parse(text string, db *rules.Database, table string) (*condition, error) {
-	c := &condition{text: text}
-	mysql := db.Catalog.Engine != "sqlite"
-	c.tokens = tokens(text, db.Catalog.Engine)
+	c, mysql := split(text, db.Catalog.Engine), db.Catalog.Engine != "sqlite"
 	if err := c.complete(); err != nil {
 		return nil, err
 	}
@@ -155,12 +156,8 @@ func (c *condition) after(i int) string {
 // isName reports whether a token is a name: a word that is none of the language, or one in backquotes.
 func (c *condition) isName(i int) bool {
 	t := c.tokens[i]
-	return t.Text[0] == '`' || t.IsWord() && !has(words, t.Text) && c.after(i) != "(" && !(c.before(i) == ":" &&
+	return t.Text[0] == '`' || t.IsWord() && !naming.Among(words, t.Text) && c.after(i) != "(" && !(c.before(i) == ":" &&
 		t.Text == "now")
-}
-
-func has(list []string, word string) bool {
-	return slices.ContainsFunc(list, func(w string) bool { return strings.EqualFold(w, word) })
 }
 
 // names are the tables of a condition, by the names that it has for them, and the columns of these.
@@ -188,15 +185,15 @@ func (c *condition) names(db *rules.Database, table string) (map[string]bool, er
 		name := c.tokens[i].Name()
 		before := c.before(i)
 		switch {
-		case has([]string{"FROM", "JOIN"}, before):
+		case naming.Among([]string{"FROM", "JOIN"}, before):
 			if c.after(i) == "." {
 				return nil, fmt.Errorf("%s is in another database: want tables of the same world", name+"."+c.after(i+1))
 			}
 			if err := add(name); err != nil {
 				return nil, err
 			}
-		case i > 1 && (strings.EqualFold(before, "AS") && c.isName(i-2) && has([]string{"FROM", "JOIN"}, c.before(i-2)) ||
-			c.isName(i-1) && has([]string{"FROM", "JOIN"}, c.before(i-1))):
+		case i > 1 && (strings.EqualFold(before, "AS") && c.isName(i-2) && naming.Among([]string{"FROM", "JOIN"}, c.before(i-2)) ||
+			c.isName(i-1) && naming.Among([]string{"FROM", "JOIN"}, c.before(i-1))):
 			all["table "+strings.ToLower(name)] = true // another name of a table
 		}
 	}
@@ -218,19 +215,16 @@ func (c *condition) allowed(i int, mysql bool, names map[string]bool) error {
 		if c.after(i) != "now" {
 			return fmt.Errorf("%q is not allowed: want :now", ":"+c.after(i))
 		}
-		c.now = append(c.now, i)
 		return nil
-	case c.before(i) == ":":
-		return nil
-	case has(signs, t.Text):
+	case c.before(i) == ":" || slices.Contains(signs, t.Text):
 		return nil
 	case first >= '0' && first <= '9':
 		if strings.Trim(strings.ToLower(t.Text), "0123456789e") != "" {
 			return fmt.Errorf("%q is not a number", t.Text)
 		}
 		return nil
-	case t.IsWord() && c.after(i) == "(" && !has(words, t.Text):
-		if (has(functions, t.Text) || mysql && has(mysqlFunctions, t.Text)) && c.before(i) != "." {
+	case t.IsWord() && c.after(i) == "(" && !naming.Among(words, t.Text):
+		if (naming.Among(functions, t.Text) || mysql && naming.Among(mysqlFunctions, t.Text)) && c.before(i) != "." {
 			if c.after(i+1) == ")" {
 				return fmt.Errorf("%s() has no argument, so its value may change from call to call", t.Text)
 			}
@@ -240,7 +234,7 @@ func (c *condition) allowed(i int, mysql bool, names map[string]bool) error {
 			", "))
 	case c.isName(i):
 		return c.known(i, names)
-	case has(words, t.Text):
+	case naming.Among(words, t.Text):
 		return nil
 	}
 	return fmt.Errorf("%.20q is not allowed", t.Text)
@@ -262,7 +256,7 @@ func (c *condition) known(i int, names map[string]bool) error {
 		if !names["table "+name] || c.before(i) == "." {
 			return fmt.Errorf("%s is in another database, or in no table of the condition", t.Name()+"."+c.after(i+1))
 		}
-	case t.Text[0] != '`' && has(niladic, t.Text):
+	case t.Text[0] != '`' && naming.Among(niladic, t.Text):
 		return fmt.Errorf("%s is not allowed: its value does not come from the row (want :now for the time of the plan)", t.Text)
 	case !names[name] && !names["table "+name]:
 		return fmt.Errorf("%q is not a column of the tables in the condition", t.Name())

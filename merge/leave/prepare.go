@@ -249,9 +249,7 @@ type reference struct {
 
 // leadsTo reports whether it names all columns of a key, and no other.
 func (r *reference) leadsTo(key []string) bool {
-	return len(key) == len(r.columns) && !slices.ContainsFunc(key, func(name string) bool {
-		return !slices.ContainsFunc(r.columns, func(other string) bool { return strings.EqualFold(name, other) })
-	})
+	return len(key) == len(r.columns) && !slices.ContainsFunc(key, func(name string) bool { return !naming.Among(r.columns, name) })
 }
 
 // follow finds the references to the tables of which rows may stay behind, and the tables whose rows

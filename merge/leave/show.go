@@ -108,8 +108,9 @@ func (r *run) closeRows(ctx context.Context, w *world, found *Found) (all []verd
 			}
 		}
 		slices.SortFunc(s.last, func(a, b *ranked) int { return a.key.Compare(b.key) })
-		rows := verdict.CloseRows{World: w.db.Name, Table: s.Table, Why: s.whyBest() + ": the last rows that are copied"}
+		rows := verdict.CloseRows{World: w.db.Name, Table: s.Table}
 		for _, row := range s.last {
+			rows.Why = s.Best.String() + ": the last rows that are copied"
 			if row.w == w {
 				note(&rows, w.keys[s.Table], row.key)
 			}
@@ -206,13 +207,10 @@ func (r *run) readAgain(ctx context.Context, w *world, shown *verdict.Staying) e
 		if len(r.drops(t.name)) > 0 || len(sums) > 0 {
 			more, err = c.read(ctx, t, sums)
 		}
-		for _, s := range sums {
-			line := verdict.StayingSum{Column: s.column, Stay: s.stay.String(), Come: s.come.String()}
-			if i := len(shown.Tables) - 1; i >= 0 && shown.Tables[i].Table == t.name {
-				shown.Tables[i].Sums = append(shown.Tables[i].Sums, line)
-			} else {
-				shown.Tables = append(shown.Tables, verdict.StayingTable{Table: t.name, Sums: []verdict.StayingSum{line}})
-			}
+		if len(sums) > 0 {
+			shown.Tables = append(shown.Tables, verdict.StayingTable{Table: t.name, Sums: slice.Map(sums, func(s *sum) verdict.StayingSum {
+				return verdict.StayingSum{Column: s.column, Stay: s.stay.String(), Come: s.come.String()}
+			})})
 		}
 		return more, err
 	}
@@ -276,7 +274,7 @@ func (c *cascades) root(table string, key keys.Key) int {
 // itself says why a row stays that follows no other.
 func (c *cascades) itself(table string, key keys.Key) string {
 	for _, s := range c.says {
-		for _, why := range []string{s.whyWhere(), s.whyBest(), s.whyFewer()} {
+		for _, why := range s.whys() {
 			if of := c.w.why[table][why]; s.Table == table && of != nil && of.has(key) {
 				return why
 			}
@@ -297,13 +295,13 @@ func (c *cascades) read(ctx context.Context, t *table, sums []*sum) (more bool, 
 	if err != nil {
 		return false, err
 	}
-	at := slice.Map(sums, func(s *sum) int { return carry(&scan, s.column) })
+	at := slice.Map(sums, func(s *sum) int { return scan.Bring(s.column) })
 	var value big.Int
 	rows := c.rows[t.name]
 	err = c.w.scan(ctx, scan, func(b *catalog.Batch, row int) {
 		behind := stays(b, row)
 		for i, s := range sums {
-			if n, ok := integer(&b.Carry[at[i]], row); ok {
+			if n, ok := b.Carry[at[i]].Integer(row); ok {
 				value.SetString(n.String(), 10)
 				to := &s.come
 				if behind {

@@ -129,7 +129,7 @@ func (l *Leaving) Find(ctx context.Context, shift Shift) (*Found, error) {
 	}
 	for i, s := range l.says {
 		for k, w := range r.worlds {
-			for _, why := range []string{s.whyWhere(), s.whyBest(), s.whyFewer()} {
+			for _, why := range s.whys() {
 				if of := w.why[s.Table][why]; of != nil {
 					found.Says[i].Rows[k] += of.n
 				}
@@ -139,26 +139,19 @@ func (l *Leaving) Find(ctx context.Context, shift Shift) (*Found, error) {
 	return found, nil
 }
 
-func (s *said) whyWhere() string {
-	if s.Where == "" {
-		return "-"
+// whys are the reasons for which rows may stay.
+func (s *said) whys() []string {
+	whys := []string{s.whyWhere()}
+	if s.Best != nil {
+		whys = append(whys, s.Best.String())
 	}
-	return "where " + s.Where
+	if s.Fewer != nil {
+		whys = append(whys, s.Fewer.String())
+	}
+	return whys
 }
 
-func (s *said) whyBest() string {
-	if s.Best == nil {
-		return "-"
-	}
-	return s.Best.String()
-}
-
-func (s *said) whyFewer() string {
-	if s.Fewer == nil {
-		return "-"
-	}
-	return s.Fewer.String()
-}
+func (s *said) whyWhere() string { return "where " + s.Where }
 
 func (e *edge) why() string { return "refers by " + catalog.ColumnList(e.key.Columns) + " to " + e.To }
 
@@ -274,26 +267,6 @@ func (w *world) scan(ctx context.Context, scan catalog.Scan, take func(b *catalo
 	return ctx.Err()
 }
 
-// integer is a value of a column, if it is one.
-func integer(v *catalog.Vector, row int) (n keys.Integer, ok bool) {
-	if v.IsNull(row) {
-		return n, false
-	}
-	if v.Numbers != nil {
-		return keys.Signed(v.Numbers[row]), true
-	}
-	return keys.ParseInteger(v.At(row))
-}
-
-// carry adds a column to a scan, and returns its place.
-func carry(scan *catalog.Scan, column string) int {
-	i := slices.Index(scan.Carry, column)
-	if i < 0 {
-		i, scan.Carry = len(scan.Carry), append(scan.Carry, column)
-	}
-	return i
-}
-
 // reader reads a key from rows of a scan.
 type reader struct {
 	kinds keys.Kinds
@@ -301,12 +274,12 @@ type reader struct {
 }
 
 func reading(key rules.RowKey, scan *catalog.Scan) *reader {
-	return &reader{key.Kinds, slice.Map(key.Columns, func(column string) int { return carry(scan, column) })}
+	return &reader{key.Kinds, slice.Map(key.Columns, scan.Bring)}
 }
 
 func (r *reader) key(b *catalog.Batch, row int) (key keys.Key, ok bool) {
 	if r.kinds == "" {
-		key.Integer, ok = integer(&b.Carry[r.at[0]], row)
+		key.Integer, ok = b.Carry[r.at[0]].Integer(row)
 		return key, ok
 	}
 	return r.kinds.Key(func(i int) []byte { return b.Carry[r.at[i]].At(row) })
@@ -332,7 +305,7 @@ func (w *world) following(ctx context.Context, edges []*edge, scan *catalog.Scan
 		f.at, f.keys, f.told = append(f.at, reading(e.key, scan)), append(f.keys, w.keys[e.To]), append(f.told, told)
 		when := -1
 		if e.When != nil {
-			when = carry(scan, e.When.Column)
+			when = scan.Bring(e.When.Column)
 		}
 		f.whens = append(f.whens, when)
 	}
@@ -540,7 +513,7 @@ func (r *run) judgeFewer(ctx context.Context) error {
 			err = w.scan(ctx, scan, func(b *catalog.Batch, row int) {
 				n, ok := key.key(b, row)
 				if ok && !w.keys[t.name].has(n) && counts[ordered(b, row)] < s.Fewer.Than {
-					all = append(all, small{w, t, n, s.whyFewer()})
+					all = append(all, small{w, t, n, s.Fewer.String()})
 				}
 			})
 			if err != nil {
@@ -609,13 +582,12 @@ func (r *run) conclude(ctx context.Context, found *Found) error {
 					condition += " AND NOT " + own.SQL(catalog.SQLName)
 				}
 				var err error
-				if n, err = w.db.Opened.(rules.Selector).CountWhere(ctx, e.Table, condition); err == nil && n > 0 &&
-					e.says == "" {
+				if n, err = w.count(ctx, e.Table, condition); err == nil && n > 0 && e.says == "" {
 					largest, err = w.db.Opened.(rules.Selector).Heaviest(ctx, e.Table, e.key, condition, shownKeys)
+					err = w.referring(e.Table, err)
 				}
 				if err != nil {
-					return &catalog.ReadError{World: w.db.Name, Table: e.Table,
-						Doing: "the rows that refer to rows that stay behind", Err: err}
+					return err
 				}
 			}
 			e.Counts = append(e.Counts, n)
@@ -630,6 +602,20 @@ func (r *run) conclude(ctx context.Context, found *Found) error {
 		}
 	}
 	return r.apart(ctx, of, found)
+}
+
+// count counts rows that refer to rows that may stay behind.
+func (w *world) count(ctx context.Context, table, condition string) (int64, error) {
+	n, err := w.db.Opened.(rules.Selector).CountWhere(ctx, table, condition)
+	return n, w.referring(table, err)
+}
+
+// referring says of an error, if there is one, that it came of reading them.
+func (w *world) referring(table string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &catalog.ReadError{World: w.db.Name, Table: table, Doing: "the rows that refer to rows that stay behind", Err: err}
 }
 
 // apart finds rows of the first world in tables that come as they are, if they refer to rows that stay.
@@ -650,9 +636,9 @@ func (r *run) apart(ctx context.Context, of map[*world]map[string]*rules.Stays, 
 					severed.ToKey = r.tables[to].keys[key]
 					severed.ToKinds = r.f.KindsOf(to, severed.ToKey)
 				}
-				n, err := w.db.Opened.(rules.Selector).CountWhere(ctx, ref.Table, severed.SQL(catalog.SQLName))
+				n, err := w.count(ctx, ref.Table, severed.SQL(catalog.SQLName))
 				if err != nil {
-					return &catalog.ReadError{World: w.db.Name, Table: ref.Table, Doing: "the rows that refer to rows that stay behind", Err: err}
+					return err
 				}
 				if n > 0 {
 					found.Blocking = append(found.Blocking, Blocking{&rules.SeveredReference{Severed: severed, Ref: ref.Ref},
@@ -676,16 +662,13 @@ func (r *run) spelled(ctx context.Context, w *world, e *edge) error {
 		from, to := catalog.SQLName(e.Table)+"."+catalog.SQLName(column), "named."+catalog.SQLName(at[i])
 		same, differ = append(same, from+" = "+to), append(differ, "HEX("+from+") <> HEX("+to+")")
 	}
-	n, err := w.db.Opened.(rules.Selector).CountWhere(ctx, e.Table, "EXISTS (SELECT 1 FROM "+catalog.SQLName(e.To)+" AS named WHERE "+
+	n, err := w.count(ctx, e.Table, "EXISTS (SELECT 1 FROM "+catalog.SQLName(e.To)+" AS named WHERE "+
 		strings.Join(same, " AND ")+" AND ("+strings.Join(differ, " OR ")+"))")
-	if err != nil {
-		return &catalog.ReadError{World: w.db.Name, Table: e.Table, Doing: "the rows that refer to rows that may stay behind", Err: err}
-	}
-	if n > 0 {
-		return rules.Unsuitable("%s of %s: %s by texts that differ in case, accents or spaces from those that they refer to: write both alike first",
+	if err == nil && n > 0 {
+		err = rules.Unsuitable("%s of %s: %s by texts that differ in case, accents or spaces from those that they refer to: write both alike first",
 			e.place(), w.db.Name, printable.Count(n, "row refers", "rows refer"))
 	}
-	return nil
+	return err
 }
 
 // countBy counts the rows of a table without a key of which the keys are known, by the first reference that they follow.

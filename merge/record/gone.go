@@ -3,9 +3,8 @@ package record
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
+	"mergesafe/internal/naming"
 	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/plan"
 	"mergesafe/merge/world"
@@ -28,11 +27,8 @@ func Missing(ctx context.Context, p *plan.Plan, i int, on *world.Connection) (wh
 	if err != nil {
 		return "", err
 	}
-	has := func(table string) bool {
-		return slices.ContainsFunc(found, func(name string) bool { return strings.EqualFold(name, table) })
-	}
 	if len(p.Worlds[i].Servers) > 0 {
-		if !has(worldregistry.Table) {
+		if !naming.Among(found, worldregistry.Table) {
 			return fmt.Sprintf("it has no registry (table %q) any more", worldregistry.Table), nil
 		}
 		if empty, err := isEmpty(ctx, on, worldregistry.Table); err != nil || empty {
@@ -41,7 +37,7 @@ func Missing(ctx context.Context, p *plan.Plan, i int, on *world.Connection) (wh
 	}
 	empty := false
 	for _, t := range p.Tables {
-		if t.Worlds[i].Rows > 0 && !has(t.Name) {
+		if t.Worlds[i].Rows > 0 && !naming.Among(found, t.Name) {
 			return fmt.Sprintf("it has no table %q any more", t.Name), nil
 		}
 	}

@@ -212,12 +212,7 @@ func (s *Stream) Order(column, row int) []byte {
 
 // Carry makes the rows bring a column along, and returns its place in Carry.
 func (s *Stream) Carry(column string) int {
-	i := slices.Index(s.Scan.Carry, column)
-	if i < 0 {
-		i = len(s.Scan.Carry)
-		s.Scan.Carry = append(s.Scan.Carry, column)
-	}
-	return i
+	return s.Scan.Bring(column)
 }
 
 // CarriedAt returns what the row brought along in one column.

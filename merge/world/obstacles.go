@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/naming"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/sqldb"
 	"mergesafe/internal/sqltext"
@@ -178,9 +179,7 @@ func (s *Schema) mentions(sql string) string {
 			}
 			continue
 		}
-		database := slices.ContainsFunc(append(s.others[:len(s.others):len(s.others)], s.database),
-			func(name string) bool { return strings.EqualFold(name, t.Name()) })
-		if !database || i+2 >= len(all) || all[i+1].Text != "." || i > 0 && (all[i-1].Text == "." || all[i-1].Text == "@") {
+		if !naming.Among(s.others, t.Name()) && !strings.EqualFold(s.database, t.Name()) || i+2 >= len(all) || all[i+1].Text != "." || i > 0 && (all[i-1].Text == "." || all[i-1].Text == "@") {
 			continue
 		}
 		// A table may have the name of a database: then table.column names none, but database.table does.

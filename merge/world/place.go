@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/naming"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
@@ -112,7 +113,7 @@ func (s *Schema) Others(ctx context.Context, on *Connection, ours []string) ([]s
 	have, err := Contains(ctx, on)
 	return slices.DeleteFunc(have, func(name string) bool {
 		known := func(o Object) bool { return o.Name == name }
-		return slices.ContainsFunc(s.Objects, known) || slices.ContainsFunc(ours, func(our string) bool { return strings.EqualFold(our, name) })
+		return slices.ContainsFunc(s.Objects, known) || naming.Among(ours, name)
 	}), err
 }
 
@@ -135,7 +136,7 @@ func (s *Schema) Drop(ctx context.Context, from *Connection, more, last []string
 	}
 	var statements []string
 	drop := func(kind, name string) {
-		is := slices.ContainsFunc(views, func(view string) bool { return strings.EqualFold(view, name) })
+		is := naming.Among(views, name)
 		if kind == "TABLE" && is || kind == "VIEW" && !is {
 			return // it is not there, or others made something else of its name
 		}
