@@ -43,10 +43,7 @@ func TestSequenceUndeclared(t *testing.T) {
 	servertest.OnlyMariaDB(t, "MySQL has no sequences")
 	e := worldtest.Engines()[1]
 	all, into := sequenceWorlds(t, e), e.Fresh(t, "new")
-	p, err := planner.NewPlan(t.Context(), into, all, worldtest.KeyOptions(nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := worldtest.Planned(t, into, all, worldtest.KeyOptions(nil))
 	if got := fmt.Sprint(p.Refusals); !strings.Contains(got, "a sequence that counts chars.guid (DEFAULT)") || !strings.Contains(got, "item_seq") || len(p.Refusals) != 2 {
 		t.Errorf("refused for %s", got)
 	}
@@ -126,10 +123,7 @@ func TestSequenceInTheWay(t *testing.T) {
 		"ALTER SEQUENCE char_seq MAXVALUE 1003": "would be raised to 1004, but ends at 1003: ALTER SEQUENCE `char_seq` MAXVALUE",
 	} {
 		all := sequenceWorlds(t, worldtest.Engines()[1], change)
-		p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, worldtest.KeyOptions(sequencesDeclared))
-		if err != nil || len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, want) {
-			t.Errorf("%s: %v, %v", change, p.Refusals, err)
-		}
+		worldtest.Refuses(t, e.Fresh(t, "new"), all, worldtest.KeyOptions(sequencesDeclared), want)
 	}
 	all := sequenceWorlds(t, e)
 	p, into := worldtest.PlanOf(t, e, all, worldtest.KeyOptions(sequencesDeclared))
@@ -165,8 +159,5 @@ func TestSequenceElsewhere(t *testing.T) {
 		t.Fatalf("%v, %v", p, err)
 	}
 	opts := worldtest.KeyOptions(func(o *rules.Options, _ *rules.Declarations) { o.Allow = []string{"key-counter:chars.guid"} })
-	p, err = planner.NewPlan(t.Context(), into, all, opts)
-	if err != nil || len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, "it contains the name of the database") {
-		t.Errorf("allowed: %v, %v", p.Refusals, err)
-	}
+	worldtest.Refuses(t, into, all, opts, "it contains the name of the database")
 }

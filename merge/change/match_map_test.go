@@ -71,9 +71,7 @@ func TestMapFromPlan(t *testing.T) {
 	options.Tables = []rules.TablePolicy{worldtest.Themes}
 	other := c2
 	other.Name = "s9"
-	if _, err := planner.NewPlan(t.Context(), into, []world.Database{c1, other}, planner.PlanOptions{Check: options}); err == nil || !strings.Contains(err.Error(), `has no world named "s9": both merges need the same worlds with the same names`) {
-		t.Error(err)
-	}
+	worldtest.NoPlan(t, into, []world.Database{c1, other}, planner.PlanOptions{Check: options}, `has no world named "s9": both merges need the same worlds with the same names`)
 	p := worldtest.MustPlan(t, into, worlds, planner.PlanOptions{Check: options})
 	if got := p.Rekey.Space("accounts.id").From; got == nil || got.Digest != from.Digest || got.File != file {
 		t.Errorf("%+v", got)

@@ -107,8 +107,5 @@ func TestNamesOfCombinedRowsRefused(t *testing.T) {
 	}
 	worldtest.Exec(t, all[1], "INSERT INTO friends VALUES ('Robert', 'Dora')")
 	opts.Check.Rules = append(opts.Check.Rules, rules.Declarations{References: []rules.DeclaredReference{{At: []string{"friends.account", "friends.companion"}, To: []string{"pl.name"}}}})
-	p, err = planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, opts)
-	if err != nil || len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, `refers to "Robert", who is "Bob" in another world`) {
-		t.Errorf("%v, %v", p.Refusals, err)
-	}
+	worldtest.Refuses(t, e.Fresh(t, "new"), all, opts, `refers to "Robert", who is "Bob" in another world`)
 }

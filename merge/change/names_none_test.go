@@ -30,11 +30,7 @@ func TestNamesNone(t *testing.T) {
 		o.Check.Rules[0].Plain = []string{"chars.at_login", "chars.asked", "chars.seen"}
 		o.Check.Rules[0].References = []rules.DeclaredReference{{At: []string{"letters.writer"}, To: []string{"chars.name"}}}
 		o.Check.Rekey.Spaces = append(o.Check.Rekey.Spaces, rules.Space{Keys: []string{"letters.id"}})
-		p, err := planner.NewPlan(t.Context(), into, all, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
+		return worldtest.Planned(t, into, all, o)
 	}
 	if p := planWith(nil, nil); !strings.Contains(fmt.Sprint(p.Refusals), `the column writer refers to ""`) {
 		t.Errorf("without it: %v", p.Refusals)

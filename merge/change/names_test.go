@@ -293,10 +293,7 @@ func TestNamesInBytes(t *testing.T) {
 						options.Check.Allow = append(options.Check.Allow, verdict.CodeUniqueCollision)
 					}
 					into := e.Fresh(t, "new")
-					p, err := planner.NewPlan(t.Context(), into, all, options)
-					if err != nil {
-						t.Fatal(err)
-					}
+					p := worldtest.Planned(t, into, all, options)
 					if refused != "" {
 						if !strings.Contains(fmt.Sprint(p.Refusals), refused) {
 							t.Errorf("refused for %v, want %q", p.Refusals, refused)
@@ -324,10 +321,7 @@ func TestNamesInBytes(t *testing.T) {
 					for i, d := range all {
 						worldtest.Exec(t, d, fmt.Sprintf("INSERT INTO pl VALUES (%d9, x'FF01')", i+1))
 					}
-					p, err = planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, options)
-					if err != nil || len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, `a row of s2 has the name "\xff\x01", which is not UTF-8`) {
-						t.Errorf("%v, refused for %v", err, p.Refusals)
-					}
+					worldtest.Refuses(t, e.Fresh(t, "new"), all, options, `a row of s2 has the name "\xff\x01", which is not UTF-8`)
 				})
 			}
 		}

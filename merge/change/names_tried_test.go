@@ -48,13 +48,10 @@ func TestNewNamesAreTried(t *testing.T) {
 				worldtest.Exec(t, all[0], "INSERT INTO chars VALUES (1, 'Ann', 1, 5), (2, 'Bob', 2, 5)")
 				worldtest.Exec(t, all[1], "INSERT INTO chars VALUES (11, 'ann', 1, "+seen+"), (12, 'BOB', 2, "+seen+"), (13, 'Cleo', 1, 1)")
 				into := e.Fresh(t, "new")
-				p, err := planner.NewPlan(t.Context(), into, all, planner.PlanOptions{
+				p := worldtest.Planned(t, into, all, planner.PlanOptions{
 					Names: []plan.NamePolicy{{Table: "chars", Column: "name", Template: tt.template, Keep: plan.KeepActive, By: "seen"}},
 					Check: rules.Options{Allow: []string{verdict.CodeRefusedCheck, verdict.CodeSchemaCheck, "server-conflict", "world-cloned", "world-merged", "auto-increment"}, Rules: worldtest.NamesNothing},
 				})
-				if err != nil {
-					t.Fatal(err)
-				}
 				if tt.want == "" {
 					if len(p.Refusals) > 0 {
 						t.Fatal(p.Refusals)
@@ -83,11 +80,8 @@ func TestPlanRefusesWhatTablesRefuse(t *testing.T) {
 	all := []world.Database{e.Fresh(t, "s1"), e.Fresh(t, "s2")}
 	worldtest.Exec(t, all[0], "CREATE TABLE chars (id INTEGER PRIMARY KEY, level INT CHECK (level < 100))", "INSERT INTO chars VALUES (1, 99)")
 	worldtest.Exec(t, all[1], "CREATE TABLE chars (id INTEGER PRIMARY KEY, level INT)", "INSERT INTO chars VALUES (11, 100), (12, 7)")
-	p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, planner.PlanOptions{Check: rules.Options{Allow: []string{
+	p := worldtest.Planned(t, e.Fresh(t, "new"), all, planner.PlanOptions{Check: rules.Options{Allow: []string{
 		verdict.CodeRefusedCheck, "server-conflict", "world-cloned", "world-merged", "auto-increment"}, Rules: worldtest.NamesNothing}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	if len(p.Refusals) != 1 || p.Refusals[0].Code != verdict.CodeRefusedCheck || !strings.Contains(p.Refusals[0].Reason, "1 row would be refused by s1") {
 		t.Errorf("refused: %v", p.Refusals)
 	}

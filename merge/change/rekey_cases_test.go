@@ -105,10 +105,7 @@ func TestRekeyRefusals(t *testing.T) {
 			e := worldtest.OnSQLite(t)
 			all := worldtest.KeyWorlds(t, e, 2, tt.further...)
 			into := e.Fresh(t, "new")
-			p, err := planner.NewPlan(t.Context(), into, all, worldtest.KeyOptions(tt.more))
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := worldtest.Planned(t, into, all, worldtest.KeyOptions(tt.more))
 			if !slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool { return r.Code == tt.code && strings.Contains(r.String(), tt.subject) }) {
 				t.Errorf("refused for %v, want %s with %q", p.Refusals, tt.code, tt.subject)
 			}
@@ -448,14 +445,11 @@ func TestRekeyNoRoomLeft(t *testing.T) {
 func TestRekeyNamesSkippedAmongOthers(t *testing.T) {
 	e := worldtest.OnSQLite(t)
 	all := worldtest.KeyWorlds(t, e, 2, "CREATE TABLE auction (id INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO auction VALUES (5)", "CREATE TABLE mail (id INTEGER NOT NULL PRIMARY KEY, about INTEGER)", "INSERT INTO mail VALUES (1, 5), (2, 1)")
-	p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, worldtest.KeyOptions(func(o *rules.Options, d *rules.Declarations) {
+	p := worldtest.Planned(t, e.Fresh(t, "new"), all, worldtest.KeyOptions(func(o *rules.Options, d *rules.Declarations) {
 		o.Tables = []rules.TablePolicy{{Tables: []string{"auction"}, Policy: rules.PolicySkip}}
 		o.Rekey.Spaces = append(o.Rekey.Spaces, rules.Space{Keys: []string{"mail.id"}})
 		d.References = append(d.References, rules.DeclaredReference{At: []string{"mail.about"}, To: []string{"chars.guid", "auction.id"}})
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
 	if !slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool {
 		return r.Code == verdict.CodeReferenceDangle && strings.Contains(r.Reason, "refers to auction, whose rows stay behind")
 	}) {

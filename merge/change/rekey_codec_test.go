@@ -132,10 +132,7 @@ func TestCodecsThatLie(t *testing.T) {
 		t.Run(lie, func(t *testing.T) {
 			onBothCodecs(t, lie, func(t *testing.T, format string, codecs keys.Codecs) {
 				all, planOptions := bagWorlds(t, e, format, codecs)
-				p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, planOptions)
-				if err != nil {
-					t.Fatal(err)
-				}
+				p := worldtest.Planned(t, e.Fresh(t, "new"), all, planOptions)
 				for _, r := range p.Refusals {
 					if r.Code == verdict.CodeCellFormat && strings.Contains(r.String(), want) {
 						return

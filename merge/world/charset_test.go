@@ -164,10 +164,7 @@ func testCharsets(t *testing.T) {
 	if hit < 30 {
 		t.Errorf("only %d tables have text that does not come back", hit)
 	}
-	p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, worldtest.OddAllowed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := worldtest.Planned(t, e.Fresh(t, "new"), all, worldtest.OddAllowed)
 	lost := make(map[string][]string)
 	for _, r := range p.Refusals {
 		table := r.Source + " " + r.Table
@@ -234,10 +231,7 @@ func TestCharsetColumns(t *testing.T) {
 	worldtest.Exec(t, all[0], "UPDATE f SET v = x'98' WHERE kind = 0")
 	refusals := func(opts planner.PlanOptions) string {
 		t.Helper()
-		p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := worldtest.Planned(t, e.Fresh(t, "new"), all, opts)
 		return strings.ReplaceAll(fmt.Sprint(p.Refusals), "\n", " ")
 	}
 	first := `[database "s1": table "f": the column "v" has text in cp1251 that would change, ` +

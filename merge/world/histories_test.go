@@ -27,10 +27,7 @@ func TestHistoriesStay(t *testing.T) {
 		}
 		worldtest.MergedAndBack(t, e, all, allowed)
 		worldtest.Exec(t, all[1], "INSERT INTO schema_migrations VALUES ('20240102')")
-		again, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, allowed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := worldtest.Planned(t, e.Fresh(t, "new"), all, allowed)
 		if len(again.Refusals) != 1 || again.Refusals[0].Code != verdict.CodeSchemaMigration {
 			t.Errorf("refused for %v", again.Refusals)
 		}

@@ -110,10 +110,7 @@ func TestLowerCase(t *testing.T) {
 			for i, d := range all {
 				worldtest.Exec(t, d, "CREATE TABLE `Items` (id INT PRIMARY KEY)", fmt.Sprintf("INSERT INTO `Items` VALUES (%d)", i))
 			}
-			p, err := planner.NewPlan(t.Context(), tt.first.Fresh(t, "new"), all, planner.PlanOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := worldtest.Planned(t, tt.first.Fresh(t, "new"), all, planner.PlanOptions{})
 			var codes []string
 			for _, r := range p.Refusals {
 				codes = append(codes, r.Table+" "+r.Code)
@@ -141,10 +138,7 @@ func TestTablesWithoutTransactions(t *testing.T) {
 					fmt.Sprintf("INSERT INTO mails VALUES (%d)", i), fmt.Sprintf("INSERT INTO logs VALUES (%d, 'x'), (%d, NULL)", 10*i, 10*i+1))
 			}
 			into := e.Fresh(t, "new")
-			p, err := planner.NewPlan(t.Context(), into, all, planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := worldtest.Planned(t, into, all, planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing}})
 			if len(p.Refusals) != 1 || p.Refusals[0].Source != "s1" || !strings.Contains(p.Refusals[0].Reason, "the engine of 2 tables ("+engine+") has no transactions") ||
 				!strings.Contains(p.Refusals[0].Reason, `engine = "InnoDB" below [merge]`) {
 				t.Errorf("refused for %v", p.Refusals)
@@ -248,10 +242,7 @@ func TestPeriods(t *testing.T) {
 	}
 	rooms := []rules.Declarations{{Shared: []string{"booked0.*"}}}
 	all := worlds("2026-01-02")
-	p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, planner.PlanOptions{Check: rules.Options{Rules: rooms}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := worldtest.Planned(t, e.Fresh(t, "new"), all, planner.PlanOptions{Check: rules.Options{Rules: rooms}})
 	for n, name := range []string{"PRIMARY", "u"} {
 		if n >= len(p.Refusals) || p.Refusals[n].Table != fmt.Sprint("booked", n) || p.Refusals[n].Code != verdict.CodeUniqueCollision || !strings.Contains(p.Refusals[n].Reason, "index "+name+": it prevents overlapping periods") {
 			t.Errorf("refused for %v", p.Refusals)
@@ -290,10 +281,7 @@ func testGeneratedInvisiblePrimaryKey(t *testing.T) {
 		db.Close()
 	}
 	collides := func(shown string) {
-		p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, worldtest.OddAllowed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := worldtest.Planned(t, e.Fresh(t, "new"), all, worldtest.OddAllowed)
 		if len(p.Refusals) != 1 || p.Refusals[0].Code != verdict.CodeKeyCollision || p.Refusals[0].Table != "logs" {
 			t.Errorf("keys shown %s: refused for %v", shown, p.Refusals)
 		}
@@ -328,10 +316,7 @@ func testReadOnly(t *testing.T, e worldtest.Engine) {
 	if _, err := build.Apply(t.Context(), p, into, all, job.Options{}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "running with the --super-read-only option") {
 		t.Errorf("apply: %v", err)
 	}
-	frozen, err := planner.NewPlan(t.Context(), other, all, planner.PlanOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	frozen := worldtest.Planned(t, other, all, planner.PlanOptions{})
 	var from []string
 	for _, r := range frozen.Refusals {
 		if strings.Contains(r.Reason, "accepts no writes (super_read_only is ON)") {

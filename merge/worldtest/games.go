@@ -361,12 +361,8 @@ func CountedWorld(t *testing.T, e Engine, name string, gold int) world.Database 
 
 func RefusalsOf(t *testing.T, into world.Database, worlds []world.Database, opts planner.PlanOptions) string {
 	t.Helper()
-	p, err := planner.NewPlan(t.Context(), into, worlds, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var all []string
-	for _, r := range p.Refusals {
+	for _, r := range Planned(t, into, worlds, opts).Refusals {
 		all = append(all, r.String())
 	}
 	return strings.Join(all, "\n")

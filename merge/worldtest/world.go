@@ -289,14 +289,37 @@ func PlanOf(t testing.TB, e Engine, worlds []world.Database, opts planner.PlanOp
 func MustPlan(t testing.TB, into world.Database, worlds []world.Database, opts planner.PlanOptions) *plan.Plan {
 	t.Helper()
 	opts.RangeRows = cmp.Or(opts.RangeRows, 10)
-	p, err := planner.NewPlan(t.Context(), into, worlds, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := Planned(t, into, worlds, opts)
 	if len(p.Refusals) > 0 {
 		t.Fatalf("refused: %v", p.Refusals)
 	}
 	return p
+}
+
+// Planned makes a plan, which may be refused.
+func Planned(t testing.TB, into world.Database, worlds []world.Database, opts planner.PlanOptions) *plan.Plan {
+	t.Helper()
+	p, err := planner.NewPlan(t.Context(), into, worlds, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Refuses makes sure that the plan is refused once, with a reason.
+func Refuses(t testing.TB, into world.Database, worlds []world.Database, opts planner.PlanOptions, want string) {
+	t.Helper()
+	if p := Planned(t, into, worlds, opts); len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, want) {
+		t.Errorf("refused for %v, want %q", p.Refusals, want)
+	}
+}
+
+// NoPlan makes sure that no plan can be made, with an error.
+func NoPlan(t testing.TB, into world.Database, worlds []world.Database, opts planner.PlanOptions, want string) {
+	t.Helper()
+	if _, err := planner.NewPlan(t.Context(), into, worlds, opts); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
 }
 
 // MergeOf plans a merge into a database that is new, and makes that.
