@@ -107,7 +107,6 @@ func (s *Schema) Grants(ctx context.Context, on *Connection, name string) (
 	if sqldb.Says(err, sqldb.LacksARight) {
 		return nil, "other accounts are hidden from this one: GRANT SELECT ON mysql.* TO " + account(s.self) + ";", nil
 	}
-	pattern := strings.NewReplacer("_", `\_`, "%", `\%`).Replace(name) // both are wildcards in GRANT
 	var names []any
 	for range strings.Count(gameGrants, "?") / 2 {
 		names = append(names, s.database, name)
@@ -115,7 +114,7 @@ func (s *Schema) Grants(ctx context.Context, on *Connection, name string) (
 	if err == nil {
 		err = on.Rows(ctx, gameGrants, false, names, func(row []any) (bool, error) {
 			rights, kind, object := Text(row[0]), Text(row[1]), Text(row[2])
-			grantee, where := strings.TrimSuffix(Text(row[3]), "@''"), quote(pattern)+".*" // a role has no host
+			grantee, where := strings.TrimSuffix(Text(row[3]), "@''"), quote(escapeName(name))+".*" // a role has no host
 			if kind != "" {
 				where = kind + " " + quote(name) + "." + quote(object)
 			}

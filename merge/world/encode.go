@@ -119,13 +119,8 @@ func encodeInteger(dst []byte, src any) ([]byte, error) {
 // encodeShifted is encodeInteger of what becomes of a number.
 func encodeShifted(shift *keys.Shift) encode {
 	return func(dst []byte, src any) ([]byte, error) {
-		var n keys.Integer
-		switch v := src.(type) {
-		case int64:
-			n = keys.Signed(v)
-		case uint64:
-			n.Bits = v
-		default:
+		n, ok := AsInteger(src)
+		if !ok {
 			return dst, &mismatch{integer, src}
 		}
 		image, ok := shift.Image(n)

@@ -93,7 +93,7 @@ func (s *Source) countFailing(ctx context.Context, t *table, shifts map[string]*
 // shifted is a table, with the values that integers will have.
 func (s *Source) shifted(t *table, shifts map[string]*keys.Shift) string {
 	name := s.dialect.Quote(t.name)
-	kept := where(s.kept(t.name, ""))
+	kept := Where(s.kept(t.name, "")...)
 	if len(shifts) == 0 && kept == "" {
 		return name
 	}

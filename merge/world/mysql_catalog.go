@@ -161,7 +161,7 @@ func mysqlReadColumns(ctx context.Context, conn *sql.Conn, b *builder) error {
 	}
 	err := listed(ctx, conn, mysqlColumns, func() {
 		c.dataType = strings.ToLower(c.dataType)
-		mysqlKind(&c, c.dataType, c.length)
+		mysqlKind(&c)
 		c.Default = nil
 		// MariaDB writes NULL for what gets NULL because it has no default.
 		if standard.Valid && !(b.Engine == "mariadb" && standard.String == "NULL") {
@@ -234,10 +234,10 @@ func mysqlMax(columnType string) uint64 {
 	}
 }
 
-// mysqlKind says what the values of a column are. length is that of strings.
-func mysqlKind(c *column, dataType string, length int64) {
+// mysqlKind says what the values of a column are.
+func mysqlKind(c *column) {
 	c.kind, c.why, c.IsID, c.Opaque, c.bits, c.alone, c.listed, c.json = other, "", false, "", false, false, false, false
-	switch dataType {
+	switch c.dataType {
 	case "tinyint", "smallint", "mediumint", "int", "bigint", "year":
 		c.kind = integer
 	case "binary", "varbinary":
@@ -245,7 +245,7 @@ func mysqlKind(c *column, dataType string, length int64) {
 		c.IsID = strings.EqualFold(c.Type, "binary(10)")
 	case "tinyblob", "blob", "mediumblob", "longblob":
 		c.kind = raw
-		c.Opaque = strings.ToUpper(dataType)
+		c.Opaque = strings.ToUpper(c.dataType)
 	case "bit":
 		c.kind, c.bits = integer, true
 	case "set":
@@ -281,10 +281,10 @@ func mysqlKind(c *column, dataType string, length int64) {
 	}
 	switch {
 	case c.why != "":
-	case c.kind == text && length > textLimit:
-		c.why = fmt.Sprintf("texts of up to %d characters are too long to be sorted completely", length)
-	case c.kind == raw && length > rawLimit:
-		c.why = fmt.Sprintf("values of up to %d bytes are too long to be sorted completely", length)
+	case c.kind == text && c.length > textLimit:
+		c.why = fmt.Sprintf("texts of up to %d characters are too long to be sorted completely", c.length)
+	case c.kind == raw && c.length > rawLimit:
+		c.why = fmt.Sprintf("values of up to %d bytes are too long to be sorted completely", c.length)
 	}
 }
 

@@ -7,8 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"mergesafe/internal/sqldb"
 )
 
 // Triggers are shown to who has the TRIGGER privilege on their table, and events and
@@ -45,9 +43,8 @@ func hides(ctx context.Context, conn *sql.Conn, privilege string) (why string, e
 	if err != nil {
 		return "", err
 	}
-	var lines []string
-	var line string
-	if err := each(ctx, conn, "SHOW GRANTS", func() { lines = append(lines, line) }, &line); err != nil {
+	lines, err := grants(ctx, conn)
+	if err != nil {
 		return "", err
 	}
 	if !proxied && sees(lines, privilege, database, literal) {
@@ -57,13 +54,17 @@ func hides(ctx context.Context, conn *sql.Conn, privilege string) (why string, e
 		", and no other grant that matches the name and lacks " + privilege, nil
 }
 
-// literalNames reports whether a name in a grant of this server is no pattern.
+// grants are the lines of SHOW GRANTS.
+func grants(ctx context.Context, conn *sql.Conn) (lines []string, err error) {
+	var line string
+	err = each(ctx, conn, "SHOW GRANTS", func() { lines = append(lines, line) }, &line)
+	return lines, err
+}
+
+// literalNames reports whether a name in a grant of this server is no pattern. Only MySQL 8 knows the setting.
 func literalNames(ctx context.Context, conn *sql.Conn) (literal bool, err error) {
-	err = conn.QueryRowContext(ctx, "SELECT @@partial_revokes").Scan(&literal)
-	if sqldb.Says(err, sqldb.UnknownVariable) {
-		return false, nil // not MySQL 8
-	}
-	return literal, err
+	value, err := mysqlSwitch(ctx, conn, "SELECT @@partial_revokes")
+	return isOn(value), err
 }
 
 // grantLine is a line of SHOW GRANTS about one database or all of them, in which

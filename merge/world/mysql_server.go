@@ -36,9 +36,8 @@ func mysqlReadServer(ctx context.Context, conn *sql.Conn, b *builder) error {
 	if err != nil {
 		return err
 	}
-	var lines []string
-	var line string
-	if err := each(ctx, conn, "SHOW GRANTS", func() { lines = append(lines, line) }, &line); err != nil {
+	lines, err := grants(ctx, conn)
+	if err != nil {
 		return err
 	}
 	switch {

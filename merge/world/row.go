@@ -21,7 +21,7 @@ func (s *Source) Count(ctx context.Context, tableName string) (n int64, err erro
 		if t == nil {
 			return noTable(tableName)
 		}
-		return s.conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+s.dialect.Quote(t.name)+where(s.kept(t.name, ""))).Scan(&n)
+		return s.conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+s.dialect.Quote(t.name)+Where(s.kept(t.name, "")...)).Scan(&n)
 	})
 	return n, err
 }

@@ -136,7 +136,7 @@ func (s *Source) plan(ctx context.Context, schema *schema, scan catalog.Scan, si
 	if sifts { // it is read to its end
 		w.aside(key)
 	}
-	w.q.statement = "SELECT " + strings.Join(w.selected, ", ") + " FROM " + s.dialect.Quote(t.name) + " AS r" + join + where(w.conditions)
+	w.q.statement = "SELECT " + strings.Join(w.selected, ", ") + " FROM " + s.dialect.Quote(t.name) + " AS r" + join + Where(w.conditions...)
 	w.sort(key)
 	return w.q, nil
 }

@@ -55,14 +55,6 @@ func not(out string) []string {
 	return nil
 }
 
-// where is a WHERE with conditions, of which there may be none.
-func where(conditions []string) string {
-	if len(conditions) == 0 {
-		return ""
-	}
-	return " WHERE " + strings.Join(conditions, " AND ")
-}
-
 // Referring implements [rules.Withholder].
 func (s *Source) Referring(ctx context.Context, ref *rules.Severed) (n int64, err error) {
 	err = s.ask(ctx, "count", func(schema *schema) error {
@@ -91,8 +83,8 @@ func (s *Source) Orphans(ctx context.Context, table string, ref *catalog.Referen
 		for i, column := range ref.Columns {
 			conditions = append(conditions, "p."+quote(ref.ToColumns[i])+" = r."+quote(column))
 		}
-		conditions = append(s.kept(t.name, "r."), "EXISTS (SELECT 1 FROM "+quote(to.name)+" AS p"+where(conditions)+")")
-		return s.conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+quote(t.name)+" AS r"+where(conditions)).Scan(&n)
+		conditions = append(s.kept(t.name, "r."), "EXISTS (SELECT 1 FROM "+quote(to.name)+" AS p"+Where(conditions...)+")")
+		return s.conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+quote(t.name)+" AS r"+Where(conditions...)).Scan(&n)
 	})
 	return n, err
 }
@@ -105,7 +97,7 @@ func (s *Source) selecting(schema *schema, table, condition string) (string, err
 	if t == nil {
 		return "", noTable(table)
 	}
-	return " FROM " + s.dialect.Quote(t.name) + where(append(s.kept(t.name, ""), "("+condition+")")), nil
+	return " FROM " + s.dialect.Quote(t.name) + Where(append(s.kept(t.name, ""), "("+condition+")")...), nil
 }
 
 // Select implements [rules.Selector].
