@@ -120,7 +120,7 @@ func (m *measuring) begin(ctx context.Context) error {
 func (m *measuring) totalIn(ctx context.Context, s *world.World, column int) (*big.Int, error) {
 	n, odd, err := totalOf(ctx, s.On, m.L, column)
 	if odd > 0 {
-		m.p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: s.Name(), Table: m.table.Name, Reason: fmt.Sprintf("column %s: %d values are not integers, so they cannot be added exactly", m.L.Columns[column], odd)})
+		m.p.RefuseIn(s.Name(), m.table.Name, "column %s: %d values are not integers, so they cannot be added exactly", m.L.Columns[column], odd)
 	}
 	return n, err
 }

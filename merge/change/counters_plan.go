@@ -2,7 +2,6 @@ package change
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -21,9 +20,7 @@ func planCounters(ctx context.Context, p *Planning) error {
 	}
 	first := p.DBs[0]
 	for _, c := range p.Plan.Rekey.Counters {
-		refuse := func(format string, args ...any) {
-			p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: first.Name(), Table: c.Table, Reason: fmt.Sprintf(format, args...)})
-		}
+		refuse := func(format string, args ...any) { p.RefuseIn(first.Name(), c.Table, format, args...) }
 		if c.Column == "" {
 			chooseSequence(p, &c, refuse)
 			continue

@@ -107,7 +107,7 @@ func (p *renaming) follow(ctx context.Context, n *plan.NamePolicy, col *catalog.
 		for db := range p.DBs {
 			rows, err := p.followersIn(ctx, db, f, col, homes)
 			if unsupported, ok := errors.AsType[*catalog.UnsupportedError](err); ok {
-				p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: p.DBs[db].Name(), Table: f.Table, Reason: fmt.Sprintf("the names in %s cannot be compared: %v", f.Column, unsupported)})
+				p.RefuseIn(p.DBs[db].Name(), f.Table, "the names in %s cannot be compared: %v", f.Column, unsupported)
 				continue
 			}
 			if err != nil {
@@ -213,7 +213,7 @@ func (p *renaming) followersIn(ctx context.Context, db int, f *rules.NameReferen
 				return nil, err
 			}
 			if h.joined && unique {
-				p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("the column %s must be unique, alone or with others, and refers to %q, who is %q in another world, so two rows might become equal: give that row of %s the same name in both before the merge", f.Column, h.name, h.rename.New, f.To.Table)})
+				p.RefuseIn(s.Name(), f.Table, "the column %s must be unique, alone or with others, and refers to %q, who is %q in another world, so two rows might become equal: give that row of %s the same name in both before the merge", f.Column, h.name, h.rename.New, f.To.Table)
 				return nil, nil
 			}
 			if model.Key() == nil {
@@ -229,9 +229,9 @@ func (p *renaming) followersIn(ctx context.Context, db int, f *rules.NameReferen
 	}
 	switch {
 	case unclear != nil:
-		p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("the column %s refers to %q, but several rows of %s have that name, as the first world compares: rename all but one of them before the merge", f.Column, unclear[0], f.To.Table)})
+		p.RefuseIn(s.Name(), f.Table, "the column %s refers to %q, but several rows of %s have that name, as the first world compares: rename all but one of them before the merge", f.Column, unclear[0], f.To.Table)
 	case !copied && len(found) > 0:
-		p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: s.Name(), Table: f.Table, Reason: fmt.Sprintf("%d of its rows refer by the column %s to rows that get new names, but the table is not part of the merge: include it", len(found), f.Column)})
+		p.RefuseIn(s.Name(), f.Table, "%d of its rows refer by the column %s to rows that get new names, but the table is not part of the merge: include it", len(found), f.Column)
 		return nil, nil
 	}
 	slices.SortFunc(found, func(a, b plan.Rename) int { return strings.Compare(a.Key, b.Key) })

@@ -29,14 +29,14 @@ func (p *renaming) unchangeable(n *plan.NamePolicy) string {
 func (p *renaming) set(n *plan.NamePolicy, row named, r plan.Rename) error {
 	for i, s := range n.Set {
 		if row.set[i] == nil {
-			p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: r.Source, Table: r.Table, Reason: fmt.Sprintf("row %s gets a new %s, but its column %s, which [[merge.name]] sets with it, is NULL: give it a value", world.KeyText(r.Key), n.Column, s.Column)})
+			p.RefuseIn(r.Source, r.Table, "row %s gets a new %s, but its column %s, which [[merge.name]] sets with it, is NULL: give it a value", world.KeyText(r.Key), n.Column, s.Column)
 			return nil
 		}
 		to := r
 		to.Column, to.Old = s.Column, string(row.set[i])
 		var err error
 		if to.New, err = s.Of(to.Old); err != nil {
-			p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: r.Source, Table: r.Table, Reason: fmt.Sprintf("row %s gets a new %s, and its column %s, which [[merge.name]] sets with it: %v", world.KeyText(r.Key), n.Column, s.Column, err)})
+			p.RefuseIn(r.Source, r.Table, "row %s gets a new %s, and its column %s, which [[merge.name]] sets with it: %v", world.KeyText(r.Key), n.Column, s.Column, err)
 			return nil
 		}
 		if to.New != to.Old {

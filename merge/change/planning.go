@@ -62,7 +62,12 @@ func (p *Planning) Refuse(r plan.Refusal) { p.Plan.Refusals = append(p.Plan.Refu
 
 // RefuseValues does so for values in a table of the new database that the merge makes itself.
 func (p *Planning) RefuseValues(table, format string, args ...any) {
-	p.Refuse(plan.Refusal{Place: plan.PlaceValues, Table: table, Reason: fmt.Sprintf(format, args...)})
+	p.RefuseIn("", table, format, args...)
+}
+
+// RefuseIn does so for values that the merge makes of those in a table of a world.
+func (p *Planning) RefuseIn(world, table, format string, args ...any) {
+	p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: world, Table: table, Reason: fmt.Sprintf(format, args...)})
 }
 
 // history names the tool whose history of migrations a table is in every database
