@@ -27,9 +27,8 @@ func (s *Source) ReadAside(a *Aside) {
 	s.asides[a.Layout.Table] = a
 }
 
-// aside selects what the aside of the table takes, if the scan reads all rows, and as it would read them itself. key is the
-// primary key.
-func (w *writer) aside(key []string) {
+// aside selects what the aside of the table takes, if the scan reads all rows, and as it would read them itself.
+func (w *writer) aside() {
 	const most = 1000 // columns, of the 2000 that SQLite takes
 	a := w.s.asides[w.scan.Table]
 	if a == nil || w.scan.Dangling != nil || len(w.conditions)+len(w.q.sift) > 0 || a.Layout.Dialect.MySQL() && !w.q.prepared ||
@@ -39,7 +38,7 @@ func (w *writer) aside(key []string) {
 	if a.Sorted {
 		wanted, order := a.Layout.KeyColumns(), w.orderBy
 		if w.scan.Unsorted {
-			order = slice.Map(key, w.stored)
+			order = slice.Map(w.t.primary, w.stored)
 		}
 		if !slices.Equal(order, slice.Map(wanted, w.stored)) {
 			return

@@ -107,6 +107,7 @@ func (b *builder) finish() *schema {
 			t.Columns = append(t.Columns, c.Column)
 		}
 		s.Tables = append(s.Tables, t.Table)
+		t.table.primary, t.table.uniques = t.Primary, t.Uniques
 		s.tables[t.name] = &t.table
 	}
 	slices.SortFunc(s.Tables, func(x, y catalog.Table) int { return strings.Compare(x.Name, y.Name) })

@@ -90,33 +90,20 @@ type table struct {
 	name    string
 	columns []*column
 	byName  map[string]*column
-}
-
-// primary returns the columns of a table's primary key.
-func (s *schema) primary(table string) []string {
-	for _, t := range s.Tables {
-		if t.Name == table {
-			return t.Primary
-		}
-	}
-	return nil
+	primary []string // columns of the primary key
+	uniques []catalog.Unique
 }
 
 // unique reports whether an index allows no two rows that a scan, in the order of the
 // columns themselves, would take for equal.
-func (s *schema) unique(t *table, scan catalog.Scan) bool {
+func (t *table) unique(scan catalog.Scan) bool {
 	tells := func(name string) bool {
 		ordered := slices.ContainsFunc(scan.Order, func(o catalog.Order) bool { return o.Column == name })
 		return ordered && (scan.SkipNull || !t.byName[name].Nullable)
 	}
-	for _, of := range s.Tables {
-		if of.Name == t.name {
-			return slices.ContainsFunc(of.Uniques, func(u catalog.Unique) bool {
-				return u.Unclear == "" && !slices.ContainsFunc(u.Columns, func(name string) bool { return !tells(name) })
-			})
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.uniques, func(u catalog.Unique) bool {
+		return u.Unclear == "" && !slices.ContainsFunc(u.Columns, func(name string) bool { return !tells(name) })
+	})
 }
 
 type column struct {

@@ -58,7 +58,7 @@ func (s *Source) Failing(ctx context.Context, table string, conditions []catalog
 		}
 		for i := 0; i < len(all) && err == nil; i++ {
 			if all[i].Rows > 0 && samples > 0 {
-				all[i].Samples, err = s.firstFailing(ctx, schema, t, shifts, conditions[i], samples)
+				all[i].Samples, err = s.firstFailing(ctx, t, shifts, conditions[i], samples)
 			}
 		}
 		return err
@@ -126,10 +126,10 @@ func (s *Source) moved(c *column, shift *keys.Shift) string {
 func fails(c catalog.Condition) string { return "NOT (" + c.Text + ")" }
 
 // firstFailing returns the first rows that fail a condition.
-func (s *Source) firstFailing(ctx context.Context, schema *schema, t *table, shifts map[string]*keys.Shift, c catalog.Condition, n int) (all [][]catalog.Field, err error) {
+func (s *Source) firstFailing(ctx context.Context, t *table, shifts map[string]*keys.Shift, c catalog.Condition, n int) (all [][]catalog.Field, err error) {
 	statement := s.rowOf(t, s.shifted(t, shifts)) + " WHERE " + fails(c)
-	if key := schema.primary(t.name); len(key) > 0 {
-		statement += " ORDER BY " + strings.Join(slice.Map(key, s.dialect.Quote), ", ")
+	if len(t.primary) > 0 {
+		statement += " ORDER BY " + strings.Join(slice.Map(t.primary, s.dialect.Quote), ", ")
 	}
 	rows, err := s.conn.QueryContext(ctx, fmt.Sprintf("%s LIMIT %d", statement, n))
 	if err != nil {

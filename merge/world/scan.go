@@ -109,11 +109,10 @@ func (s *Source) plan(ctx context.Context, schema *schema, scan catalog.Scan, si
 		return nil, noTable(scan.Table)
 	}
 	w := &writer{s: s, t: t, scan: scan, q: &query{indexed: true, prepared: true}}
-	key := schema.primary(scan.Table)
 	if err := w.order(ctx); err != nil {
 		return nil, err
 	}
-	if err := w.carry(key, w.q.indexed && schema.unique(t, scan)); err != nil {
+	if err := w.carry(w.q.indexed && t.unique(scan)); err != nil {
 		return nil, err
 	}
 	if scan.Only != nil {
@@ -134,10 +133,10 @@ func (s *Source) plan(ctx context.Context, schema *schema, scan catalog.Scan, si
 		return nil, errors.New("a scan of no columns")
 	}
 	if sifts { // it is read to its end
-		w.aside(key)
+		w.aside()
 	}
 	w.q.statement = "SELECT " + strings.Join(w.selected, ", ") + " FROM " + s.dialect.Quote(t.name) + " AS r" + join + Where(w.conditions...)
-	w.sort(key)
+	w.sort()
 	return w.q, nil
 }
 
@@ -187,8 +186,8 @@ func (w *writer) order(ctx context.Context) error {
 	return nil
 }
 
-// carry reads the columns that come along. key is the primary key; unique says that no two rows are equal in the order.
-func (w *writer) carry(key []string, unique bool) error {
+// carry reads the columns that come along. unique says that no two rows are equal in the order.
+func (w *writer) carry(unique bool) error {
 	for _, name := range w.scan.Carry {
 		c := w.t.byName[name]
 		if c == nil {
@@ -207,7 +206,7 @@ func (w *writer) carry(key []string, unique bool) error {
 		// It is that of their primary key, by which indexes order them anyway.
 		// Sorting by what else is carried would keep an index from being used, and
 		// so does more than the columns of a unique one in MariaDB.
-		if unique || len(key) > 0 && !slices.Contains(key, name) {
+		if unique || len(w.t.primary) > 0 && !slices.Contains(w.t.primary, name) {
 			continue
 		}
 		sorted := slices.ContainsFunc(w.scan.Order, func(o catalog.Order) bool { return o.Column == name })
@@ -240,8 +239,8 @@ func (w *writer) leaveOut(sifts bool) error {
 }
 
 // sort ends the statement with its order, and with its limit.
-func (w *writer) sort(key []string) {
-	q := w.q
+func (w *writer) sort() {
+	q, key := w.q, w.t.primary
 	q.backwards = q.statement
 	switch {
 	case w.scan.Unsorted && len(key) > 0:
