@@ -52,9 +52,7 @@ func combining(columns map[string]string) planner.PlanOptions {
 // rowsOf are the rows of a table, as the database writes them.
 func rowsOf(t testing.TB, d world.Database, columns string) (all []string) {
 	t.Helper()
-	db := worldtest.Pool(t, d)
-	defer db.Close()
-	for _, row := range worldtest.ReadCell(t, db, "SELECT "+columns+" FROM wallets ORDER BY 1, 2") {
+	for _, row := range worldtest.Rows(t, d, "SELECT "+columns+" FROM wallets ORDER BY 1, 2") {
 		all = append(all, strings.NewReplacer("<nil>", "NULL", " +0000 UTC", "").Replace(strings.Join(row, " ")))
 	}
 	return all
@@ -360,15 +358,8 @@ func TestCombineRekeyed(t *testing.T) {
 		References: []rules.DeclaredReference{{At: []string{"wallets.best", "wallets.latest"}, To: []string{"chars.id"}}}}}
 	p, into := worldtest.MergeOf(t, e, all, opts)
 	// What a reference names is read by the name of the row.
-	db := worldtest.Pool(t, into)
-	var got []string
-	for _, row := range worldtest.ReadCell(t, db, "SELECT w.account, w.gold, b.name, l.name, (SELECT COUNT(*) FROM mails AS m WHERE m.account = w.account) FROM wallets AS w JOIN chars AS b ON b.id = w.best JOIN chars AS l ON l.id = w.latest ORDER BY w.account") {
-		got = append(got, strings.Join(row, " "))
-	}
-	db.Close()
-	if diff := cmp.Diff([]string{"10 120 c0.1 c1.2 2", "11 222 c0.1 c2.1 2", "12 324 c1.2 c2.1 2", "13 126 c0.1 c1.2 2"}, got); diff != "" {
-		t.Fatalf("(-want +got):\n%s", diff)
-	}
+	worldtest.Asked(t, into, "SELECT w.account, w.gold, b.name, l.name, (SELECT COUNT(*) FROM mails AS m WHERE m.account = w.account) FROM wallets AS w JOIN chars AS b ON b.id = w.best JOIN chars AS l ON l.id = w.latest ORDER BY w.account",
+		"10|120|c0.1|c1.2|2", "11|222|c0.1|c2.1|2", "12|324|c1.2|c2.1|2", "13|126|c0.1|c1.2|2")
 	proof := worldtest.Verified(t, p, into, all)
 	if last := proof.Keys[len(proof.Keys)-1]; proof.Verdict != verdict.Pass || last.Part != evidence.PartSums || last.Checked != 1 {
 		t.Errorf("%+v", proof)

@@ -150,7 +150,7 @@ func TestSequenceElsewhere(t *testing.T) {
 	all, into := worldtest.KeyWorlds(t, e, 2), e.Fresh(t, "new")
 	other := e.Fresh(t, "other")
 	worldtest.Exec(t, other, "CREATE SEQUENCE shared START 4")
-	schema := worldtest.ReadCell(t, worldtest.Pool(t, other), "SELECT DATABASE()")[0][0]
+	schema := worldtest.Rows(t, other, "SELECT DATABASE()")[0][0]
 	for _, d := range all {
 		worldtest.Exec(t, d, "ALTER TABLE chars MODIFY guid INTEGER NOT NULL DEFAULT NEXTVAL(`"+schema+"`.shared)")
 	}

@@ -56,10 +56,8 @@ func TestNamesThatAreReferences(t *testing.T) {
 		Check: namedMail("players.name"),
 	})
 	worldtest.MustApply(t, p, into, all)
-	db := worldtest.Pool(t, into)
-	defer db.Close()
 	got := make(map[string]string)
-	for _, row := range worldtest.ReadCell(t, db, "SELECT id, to_name FROM mail ORDER BY id") {
+	for _, row := range worldtest.Rows(t, into, "SELECT id, to_name FROM mail ORDER BY id") {
 		got[row[0]] = row[1]
 	}
 	// aria.S2 names nobody, and so is no name for Aria.
@@ -83,11 +81,7 @@ func TestRowsOfFirstWorldFollowAlone(t *testing.T) {
 		Check: namedMail("players.name"),
 	})
 	worldtest.MustApply(t, p, into, all)
-	db := worldtest.Pool(t, into)
-	defer db.Close()
-	if got := fmt.Sprint(worldtest.ReadCell(t, db, "SELECT to_name FROM mail WHERE id = 1")); got != "[[Cleo.s1]]" {
-		t.Error(got)
-	}
+	worldtest.Says(t, into, map[string]string{"SELECT to_name FROM mail WHERE id = 1": "[[Cleo.s1]]"})
 	if proof := worldtest.Verified(t, p, into, all); proof.Verdict == verdict.Fail {
 		t.Errorf("%+v", proof)
 	}
@@ -121,11 +115,7 @@ func TestFollowsInAnotherCharacterSet(t *testing.T) {
 			Allow: []string{verdict.CodeAutoIncrement, verdict.CodeReferenceDangle},
 			Rules: append(slices.Clone(worldtest.NamesNothing), rules.Declarations{References: []rules.DeclaredReference{{At: []string{"mail.to_name"}, To: []string{"players.name"}}}})}})
 		worldtest.MustApply(t, p, into, all)
-		db := worldtest.Pool(t, into)
-		defer db.Close()
-		if got := fmt.Sprint(worldtest.ReadCell(t, db, "SELECT id, IF(id % 10 = 2, HEX(to_name), to_name) FROM mail ORDER BY id")); got != "[[11 Same0] [12 73616D6530F09F9089] [13 same?] [21 same0.s2] [22 73616D6530F09F9089] [23 same?]]" {
-			t.Error(got)
-		}
+		worldtest.Says(t, into, map[string]string{"SELECT id, IF(id % 10 = 2, HEX(to_name), to_name) FROM mail ORDER BY id": "[[11 Same0] [12 73616D6530F09F9089] [13 same?] [21 same0.s2] [22 73616D6530F09F9089] [23 same?]]"})
 		if proof := worldtest.Verified(t, p, into, all); proof.Verdict == verdict.Fail {
 			t.Errorf("%+v", proof)
 		}

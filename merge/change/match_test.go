@@ -30,15 +30,13 @@ import (
 // byName is what a world is, said without a number of an account: by their names.
 func byName(t testing.TB, d world.Database) (all []string) {
 	t.Helper()
-	db := worldtest.Pool(t, d)
-	defer db.Close()
 	for _, query := range []string{
 		"SELECT 'account', LOWER(name), id * 0 FROM accounts WHERE name IS NOT NULL AND name <> ''",
 		"SELECT c.name, LOWER(a.name) FROM characters AS c LEFT JOIN accounts AS a ON a.id = c.account",
 		"SELECT b.why, LOWER(a.name) FROM bans AS b LEFT JOIN accounts AS a ON a.id = b.account",
 		"SELECT l.what, LOWER(a.name), l.account = 0 FROM log AS l LEFT JOIN accounts AS a ON a.id = l.account",
 	} {
-		for _, row := range worldtest.ReadCell(t, db, query) {
+		for _, row := range worldtest.Rows(t, d, query) {
 			all = append(all, fmt.Sprint(row))
 		}
 	}
@@ -85,9 +83,7 @@ func TestMatch(t *testing.T) {
 		if diff := cmp.Diff(want, byName(t, into)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
-		db := worldtest.Pool(t, into)
-		defer db.Close()
-		for query, want := range map[string]string{
+		worldtest.Says(t, into, map[string]string{
 			"SELECT id, name, email FROM accounts WHERE id IN (5, 17) ORDER BY id":                                 "[[5 alice s1-5@x] [17 bob s1-17@x]]",
 			fmt.Sprintf("SELECT name, email FROM accounts WHERE id = %d", 9+d2):                                    "[[eve s2-9@x]]",
 			"SELECT account FROM characters WHERE name = 'gone-s3'":                                                fmt.Sprintf("[[%d]]", 777+d3),
@@ -95,11 +91,7 @@ func TestMatch(t *testing.T) {
 			"SELECT account, theme FROM settings ORDER BY account":                                                 fmt.Sprintf("[[5 dark-s1] [17 dark-s2] [%d dark-s3]]", 9+d2),
 			"SELECT source, old_key, new_key, key_here FROM mergesafe_matches ORDER BY source, old_key":            fmt.Sprintf("[[s2 5 17 17] [s3 1 %d %[1]d] [s3 2 17 17] [s3 17 5 5]]", 9+d2),
 			"SELECT source, matched, key_count FROM mergesafe_moved WHERE table_name = 'accounts' ORDER BY source": "[[s2 1 5] [s3 3 4]]",
-		} {
-			if got := fmt.Sprint(worldtest.ReadCell(t, db, query)); got != want {
-				t.Errorf("%s: %s, want %s", query, got, want)
-			}
-		}
+		})
 		proof := worldtest.Verified(t, p, into, all)
 		if proof.Verdict != verdict.Pass || proof.Keys[0].Matched != 4 || proof.Keys[1].Matched != 4 {
 			t.Fatalf("%s: %+v\n%+v\n%+v", proof.Verdict, proof.Keys, proof.Combines, proof.Findings)
@@ -117,7 +109,6 @@ func TestMatch(t *testing.T) {
 				t.Errorf("%s: %v %v, want %d", ask, way, err, want)
 			}
 		}
-		db.Close() // an undo removes no file that others have open
 		if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
@@ -365,12 +356,8 @@ func TestMatchAgain(t *testing.T) {
 				t.Errorf("whois %d: %q, want %q", ask, got, want)
 			}
 		}
-		db := worldtest.Pool(t, s12)
-		defer db.Close()
 		const query = "SELECT old_key, key_here FROM mergesafe_matches WHERE source = 's3' ORDER BY old_key"
-		if got, want := fmt.Sprint(worldtest.ReadCell(t, db, query)), fmt.Sprintf("[[1 %d] [2 17] [17 5]]", 9+d2); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
+		worldtest.Says(t, s12, map[string]string{query: fmt.Sprintf("[[1 %d] [2 17] [17 5]]", 9+d2)})
 		for _, c := range []struct{ do, back, want string }{ // the keys that came along
 			{"UPDATE mergesafe_matches SET key_here = 18 WHERE source = 's3' AND old_key = 2", "UPDATE mergesafe_matches SET key_here = 17 WHERE source = 's3' AND old_key = 2", "the key 2 of accounts.id of s3 became 5 and is 18 here"},
 			{"UPDATE mergesafe_matches SET old_key = 3 WHERE source = 's3' AND old_key = 2", "UPDATE mergesafe_matches SET old_key = 2 WHERE source = 's3' AND old_key = 3", "no record that the key 2 of accounts.id of s3 became 5 and is 17 here"},
@@ -407,7 +394,6 @@ func TestMatchAgain(t *testing.T) {
 		if got := origins(t, s12, 17); got != "s2 5 true, s3 2 true" {
 			t.Error(got)
 		}
-		db.Close() // an undo removes no file that others have open
 		if _, err := build.Undo(t.Context(), second, s12, []world.Database{all[0], s2}, build.UndoOptions{}); err != nil {
 			t.Fatal(err)
 		}
@@ -431,9 +417,7 @@ func TestMatchResumed(t *testing.T) {
 		}
 		points := int(counted.Load())
 		held := func() string { // without the numbers of the rows of the record
-			db := worldtest.Pool(t, into)
-			defer db.Close()
-			rows := worldtest.ReadCell(t, db, "SELECT path, source, tab, col, part, space, shift, low, high, n, data, first_key, last_key, came FROM "+
+			rows := worldtest.Rows(t, into, "SELECT path, source, tab, col, part, space, shift, low, high, n, data, first_key, last_key, came FROM "+
 				record.KeysTable+" ORDER BY path, tab, col, part")
 			// An apply that ends after it made the database and before its record finds an empty one.
 			return strings.Replace(worldtest.Dump(t, into, record.KeysTable), p.ID+" found", p.ID+" made", 1) + fmt.Sprint(rows)
@@ -522,18 +506,13 @@ func TestMatchCombined(t *testing.T) {
 	if diff := cmp.Diff(want, byName(t, into)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	db := worldtest.Pool(t, into)
-	defer db.Close()
-	if got := fmt.Sprint(worldtest.ReadCell(t, db, "SELECT id, name, email, gold FROM accounts ORDER BY id")); got != "[[5 alice s2-1018@x 20] [17 bob s2-1005@x 10] [1017 carl s2-1017@x 10]]" {
-		t.Error(got)
-	}
+	worldtest.Says(t, into, map[string]string{"SELECT id, name, email, gold FROM accounts ORDER BY id": "[[5 alice s2-1018@x 20] [17 bob s2-1005@x 10] [1017 carl s2-1017@x 10]]"})
 	if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Pass {
 		t.Errorf("%s %+v %+v %+v", proof.Verdict, proof.Keys, proof.Combines, proof.Findings)
 	}
 	if got := origins(t, into, 17) + "; " + origins(t, into, 1017) + "; " + origins(t, into, 1005); got != "s2 1005 true; s2 1017 false; " {
 		t.Error(got)
 	}
-	db.Close() // an undo removes no file that others have open
 	if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil {
 		t.Fatal(err)
 	}

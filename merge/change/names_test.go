@@ -21,10 +21,8 @@ import (
 // names are the names of the players of a database, by ID.
 func names(t *testing.T, d world.Database, where string) []string {
 	t.Helper()
-	db := worldtest.Pool(t, d)
-	defer db.Close()
 	var all []string
-	for _, row := range worldtest.ReadCell(t, db, "SELECT name FROM players "+where+" ORDER BY id") {
+	for _, row := range worldtest.Rows(t, d, "SELECT name FROM players "+where+" ORDER BY id") {
 		all = append(all, row[0])
 	}
 	return all
@@ -96,15 +94,11 @@ func TestNames(t *testing.T) {
 				t.Errorf("nobody is called %q", r.New)
 			}
 		}
-		db := worldtest.Pool(t, into)
-		if mail := fmt.Sprint(worldtest.ReadCell(t, db, "SELECT id, sender_name FROM mail ORDER BY id")); mail != "[[20 EVE.s2.2] [21 EVE] [22 former name]]" {
-			t.Error(mail)
-		}
-		noted := worldtest.ReadCell(t, db, "SELECT source, old_value, new_value FROM "+record.RenamesTable+" ORDER BY n")
+		worldtest.Says(t, into, map[string]string{"SELECT id, sender_name FROM mail ORDER BY id": "[[20 EVE.s2.2] [21 EVE] [22 former name]]"})
+		noted := worldtest.Rows(t, into, "SELECT source, old_value, new_value FROM "+record.RenamesTable+" ORDER BY n")
 		if len(noted) != len(p.Renames) || noted[0][0] != p.Renames[0].Source || noted[0][2] != p.Renames[0].New {
 			t.Errorf("noted: %v", noted)
 		}
-		db.Close()
 		if proof := worldtest.Verified(t, p, into, all); proof.Verdict == verdict.Fail {
 			t.Errorf("%+v", proof)
 		}
@@ -312,12 +306,7 @@ func TestNamesInBytes(t *testing.T) {
 						cut = long + ".s2"
 					}
 					want := fmt.Sprintf("[[10 Aria] [11 %s] [20 Aria.s2] [21 %s] [22 aria] [23 Aria.s1]]", long, cut)
-					if got := fmt.Sprint(worldtest.ReadCell(t, worldtest.Pool(t, into), "SELECT id, name FROM pl ORDER BY id")); got != want {
-						t.Errorf("got %s\nwant %s", got, want)
-					}
-					if got := fmt.Sprint(worldtest.ReadCell(t, worldtest.Pool(t, into), "SELECT id, receiver FROM mail ORDER BY id")); got != "[[10 Aria] [11 Bea] [20 Aria.s2] [21 Bea]]" {
-						t.Error(got)
-					}
+					worldtest.Says(t, into, map[string]string{"SELECT id, name FROM pl ORDER BY id": want, "SELECT id, receiver FROM mail ORDER BY id": "[[10 Aria] [11 Bea] [20 Aria.s2] [21 Bea]]"})
 					for i, d := range all {
 						worldtest.Exec(t, d, fmt.Sprintf("INSERT INTO pl VALUES (%d9, x'FF01')", i+1))
 					}

@@ -227,7 +227,6 @@ func TestKeysInSQL(t *testing.T) {
 		d := e.Fresh(t, "w")
 		worldtest.Exec(t, d, "CREATE TABLE c (a BIGINT, b BIGINT)",
 			"INSERT INTO c VALUES (0, 0), (3, 1), (65535, 65535), (NULL, NULL), (2147483648, 5), (4611686018427387906, 7), (9223372036854775807, 1), (-1, 2), (-9223372036854775808, 3), (12884901890, 4)")
-		db := worldtest.Pool(t, d)
 		quote := func(column string) string { return column }
 		for _, format := range []string{"words [a, b]", "words [a, b] be", "words [a, b] each=31", "bits 0..15", "bits 32..63", "bits 0..63", "bits 63..63", "bits 0..31 tag 48..63=0x4000"} {
 			cells, err := keys.ParseRow(format, "a", nil)
@@ -235,7 +234,7 @@ func TestKeysInSQL(t *testing.T) {
 				t.Fatal(err)
 			}
 			key, conditions := cells.SQL(quote)
-			for _, row := range worldtest.ReadCell(t, db, "SELECT a, b, CASE WHEN "+strings.Join(conditions, " AND ")+" THEN "+key+" END FROM c") {
+			for _, row := range worldtest.Rows(t, d, "SELECT a, b, CASE WHEN "+strings.Join(conditions, " AND ")+" THEN "+key+" END FROM c") {
 				got, want := row[2], "<nil>"
 				found, err := cells.Keys(slice.Map(row[:len(cells.Columns())], func(v string) []byte { return []byte(strings.TrimPrefix(v, "<nil>")) }))
 				if err != nil {

@@ -26,9 +26,7 @@ func TestRekey(t *testing.T) {
 			t.Fatal(got)
 		}
 		worldtest.MustApply(t, p, into, all)
-		db := worldtest.Pool(t, into)
-		defer db.Close()
-		for query, want := range map[string]string{
+		worldtest.Says(t, into, map[string]string{
 			"SELECT guid, level FROM chars WHERE name = 'nbe'":                             "[[1004 4]]",
 			"SELECT owner, prev FROM items WHERE id IN (1011, 1030, 1031) ORDER BY id":     "[[1005 1001] [0 1009] [1044 1030]]",
 			"SELECT sender, receiver FROM mail WHERE id IN (2003, 2013, 2040) ORDER BY id": "[[2003 2003] [3 2003] [0 2003]]",
@@ -36,11 +34,7 @@ func TestRekey(t *testing.T) {
 			"SELECT spell FROM spells WHERE guid = 2004 ORDER BY spell":                    "[[4] [133]]",
 			"SELECT guid, what FROM log ORDER BY guid, what":                               "[[0 start] [0 start] [0 start] [1 born] [1 born] [2 won] [77 gone] [1001 born] [1001 born] [1002 won] [1077 gone] [2001 born] [2001 born] [2002 won] [2077 gone]]",
 			"SELECT COUNT(*) FROM items":                                                   "[[36]]",
-		} {
-			if got := fmt.Sprint(worldtest.ReadCell(t, db, query)); got != want {
-				t.Errorf("%s: %s, want %s", query, got, want)
-			}
-		}
+		})
 		proof := worldtest.Verified(t, p, into, all)
 		if proof.Verdict != verdict.Pass || len(proof.Keys) != 6 {
 			t.Fatalf("%s: %+v\n%+v", proof.Verdict, proof.Keys, proof.Findings)
@@ -118,11 +112,7 @@ func TestKeysTravel(t *testing.T) {
 	if err != nil || len(there) != 2 || there[0].Source != "s3" || there[0].New != there[1].Old || there[1].Source != "n1" {
 		t.Fatalf("%+v, %v", there, err)
 	}
-	db := worldtest.Pool(t, n2)
-	defer db.Close()
-	if got := fmt.Sprint(worldtest.ReadCell(t, db, "SELECT name FROM chars WHERE guid = "+there[1].New.String())); got != "[[ncf]]" {
-		t.Errorf("%v is %s", there[1].New, got)
-	}
+	worldtest.Says(t, n2, map[string]string{"SELECT name FROM chars WHERE guid = " + there[1].New.String(): "[[ncf]]"})
 	back, err := record.Whois(t.Context(), n2, "chars", there[1].New)
 	slices.Reverse(back)
 	if err != nil || !slices.Equal(back, there) {

@@ -111,9 +111,7 @@ func lossy(t *testing.T, d world.Database, charset string) (ids []string) {
 
 func texts(t *testing.T, d world.Database, query string) (all []string) {
 	t.Helper()
-	db := worldtest.Pool(t, d)
-	defer db.Close()
-	for _, row := range worldtest.ReadCell(t, db, query) {
+	for _, row := range worldtest.Rows(t, d, query) {
 		all = append(all, row[0])
 	}
 	return all

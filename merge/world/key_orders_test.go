@@ -129,7 +129,7 @@ func combineTyped(t *testing.T, e worldtest.Engine, tables []typedTable, rows in
 		from := "w0"
 		run := []string{"ATTACH '" + strings.TrimPrefix(all[0].DSN, "sqlite:") + "' AS w0"}
 		if e.Name != "sqlite" {
-			from, run = databaseOf(t, all[0]), []string{"SET SESSION sql_mode = 'ALLOW_INVALID_DATES'"}
+			from, run = worldtest.Database(all[0]), []string{"SET SESSION sql_mode = 'ALLOW_INVALID_DATES'"}
 		}
 		worldtest.Exec(t, oracle, "UPDATE "+k.name+" SET v = 2 * v WHERE id % 6 = 0") // those of the first world have a multiple of 3
 		run = append(run, fmt.Sprintf("INSERT INTO %s SELECT * FROM %s.%[1]s AS f WHERE f.id %% 2 = 0", k.name, from))

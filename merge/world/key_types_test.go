@@ -292,7 +292,7 @@ func typedWorlds(t *testing.T, e worldtest.Engine, tables []typedTable, rows ...
 			if e.Name == "sqlite" {
 				run("ATTACH '" + strings.TrimPrefix(from.DSN, "sqlite:") + "' AS " + name)
 			} else {
-				name = databaseOf(t, from)
+				name = worldtest.Database(from)
 			}
 			for _, k := range tables {
 				run("INSERT INTO " + k.name + " SELECT * FROM " + name + "." + k.name)
@@ -303,20 +303,12 @@ func typedWorlds(t *testing.T, e worldtest.Engine, tables []typedTable, rows ...
 	return all[:len(rows)], oracle
 }
 
-func databaseOf(t *testing.T, d world.Database) string {
-	db := worldtest.Pool(t, d)
-	defer db.Close()
-	return worldtest.ReadCell(t, db, "SELECT DATABASE()")[0][0]
-}
-
 // hashes are what SQL says of the rows of each table: their number, and a hash over all of them.
 func (k typedTable) hash(t *testing.T, e worldtest.Engine, d world.Database) string {
 	t.Helper()
-	db := worldtest.Pool(t, d)
-	defer db.Close()
 	if e.Name == "sqlite" {
 		const row = "SELECT typeof(x) || quote(x) || ' ' || a || ' ' || id || ' ' || v AS r FROM "
-		return fmt.Sprint(worldtest.ReadCell(t, db, "SELECT COUNT(*), group_concat(r) FROM ("+row+k.name+" ORDER BY r)"))
+		return fmt.Sprint(worldtest.Rows(t, d, "SELECT COUNT(*), group_concat(r) FROM ("+row+k.name+" ORDER BY r)"))
 	}
 	row := "HEX(x), CAST(x AS CHAR), a, id, v"
 	if k.exact != "" {
@@ -324,7 +316,7 @@ func (k typedTable) hash(t *testing.T, e worldtest.Engine, d world.Database) str
 	}
 	row = "SHA2(CONCAT_WS('|', " + row + "), 256)"
 	const sums = "SELECT COUNT(*), SUM(CONV(LEFT(%[1]s, 8), 16, 10)), SUM(CONV(RIGHT(%[1]s, 8), 16, 10)) FROM %[2]s"
-	return fmt.Sprint(worldtest.ReadCell(t, db, fmt.Sprintf(sums, row, k.name)))
+	return fmt.Sprint(worldtest.Rows(t, d, fmt.Sprintf(sums, row, k.name)))
 }
 
 // stopped runs a step that ends at some points, before a transaction is committed, in it and after, and once more

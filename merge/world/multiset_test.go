@@ -44,9 +44,7 @@ func heap(t *testing.T, e worldtest.Engine) []world.Database {
 // heapRows are the rows of the table in the order of their text.
 func heapRows(t *testing.T, d world.Database) (rows []string) {
 	t.Helper()
-	db := worldtest.Pool(t, d)
-	defer db.Close()
-	for _, row := range worldtest.ReadCell(t, db, "SELECT * FROM kills") {
+	for _, row := range worldtest.Rows(t, d, "SELECT * FROM kills") {
 		rows = append(rows, strings.Join(row, "|"))
 	}
 	slices.Sort(rows)

@@ -33,11 +33,9 @@ func oddRows(t testing.TB, e worldtest.Engine, table string, all ...world.Databa
 		query = strings.Replace(query, "*", "*, CAST(f AS DOUBLE), HEX(b), HEX(fixed), HEX(bits), HEX(l1)", 1)
 	}
 	for _, d := range all {
-		db := worldtest.Pool(t, d)
-		for _, row := range worldtest.ReadCell(t, db, query) {
+		for _, row := range worldtest.Rows(t, d, query) {
 			rows = append(rows, strings.Join(row, "|"))
 		}
-		db.Close()
 	}
 	slices.Sort(rows)
 	return rows
@@ -120,7 +118,7 @@ func TestNegativeZero(t *testing.T) {
 							"pairs": "a, CAST(f AS CHAR)", "bag": "CAST(d AS CHAR), CAST(f AS CHAR)",
 							"vals": "id, CAST(d AS CHAR), CAST(f AS CHAR)"}[table], 1)
 					}
-					for _, row := range worldtest.ReadCell(t, worldtest.Pool(t, d), query) {
+					for _, row := range worldtest.Rows(t, d, query) {
 						rows = append(rows, table+" "+strings.Join(row, "|"))
 					}
 				}

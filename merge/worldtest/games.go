@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"mergesafe/gameid"
+	"mergesafe/internal/slice"
 	"mergesafe/merge"
 	"mergesafe/merge/build"
 	"mergesafe/merge/catalog"
@@ -250,14 +251,19 @@ func Rekeyed(t *testing.T, e Engine, all []world.Database, opts planner.PlanOpti
 // Asked compares what a database says with what it is to say.
 func Asked(t *testing.T, d world.Database, query string, want ...string) {
 	t.Helper()
-	db := Pool(t, d)
-	defer db.Close()
-	var got []string
-	for _, row := range ReadCell(t, db, query) {
-		got = append(got, strings.Join(row, "|"))
-	}
+	got := slice.Map(Rows(t, d, query), func(row []string) string { return strings.Join(row, "|") })
 	if !slices.Equal(got, want) {
 		t.Errorf("%s:\n%q, want\n%q", query, got, want)
+	}
+}
+
+// Says compares the same for several queries, with what fmt.Sprint writes of the rows.
+func Says(t *testing.T, d world.Database, answers map[string]string) {
+	t.Helper()
+	for query, want := range answers {
+		if got := fmt.Sprint(Rows(t, d, query)); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", query, got, want)
+		}
 	}
 }
 

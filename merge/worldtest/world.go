@@ -241,6 +241,14 @@ var (
 	beginnings = regexp.MustCompile(`\b((?:merge|try) [0-9a-f]{32}) [A-Z2-7]{26} `)
 )
 
+// Rows are the rows of an answer of a database, as texts.
+func Rows(t testing.TB, d world.Database, query string) [][]string {
+	t.Helper()
+	db := Pool(t, d)
+	defer db.Close()
+	return ReadCell(t, db, query)
+}
+
 func ReadCell(t testing.TB, db *sql.DB, query string) (all [][]string) {
 	t.Helper()
 	rows, err := db.Query(query)
