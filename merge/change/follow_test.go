@@ -66,9 +66,7 @@ func TestNamesThatAreReferences(t *testing.T) {
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got\n%v, want\n%v", got, want)
 	}
-	if proof := worldtest.Verified(t, p, into, all); proof.Verdict == verdict.Fail {
-		t.Errorf("%+v", proof)
-	}
+	worldtest.Sound(t, p, into, all)
 }
 
 // Rows of the first world follow also if no other one has a row in their table.
@@ -82,9 +80,7 @@ func TestRowsOfFirstWorldFollowAlone(t *testing.T) {
 	})
 	worldtest.MustApply(t, p, into, all)
 	worldtest.Says(t, into, map[string]string{"SELECT to_name FROM mail WHERE id = 1": "[[Cleo.s1]]"})
-	if proof := worldtest.Verified(t, p, into, all); proof.Verdict == verdict.Fail {
-		t.Errorf("%+v", proof)
-	}
+	worldtest.Sound(t, p, into, all)
 }
 
 // A column that copies names along may be of another character set than these.
@@ -116,9 +112,7 @@ func TestFollowsInAnotherCharacterSet(t *testing.T) {
 			Rules: append(slices.Clone(worldtest.NamesNothing), rules.Declarations{References: []rules.DeclaredReference{{At: []string{"mail.to_name"}, To: []string{"players.name"}}}})}})
 		worldtest.MustApply(t, p, into, all)
 		worldtest.Says(t, into, map[string]string{"SELECT id, IF(id % 10 = 2, HEX(to_name), to_name) FROM mail ORDER BY id": "[[11 Same0] [12 73616D6530F09F9089] [13 same?] [21 same0.s2] [22 73616D6530F09F9089] [23 same?]]"})
-		if proof := worldtest.Verified(t, p, into, all); proof.Verdict == verdict.Fail {
-			t.Errorf("%+v", proof)
-		}
+		worldtest.Sound(t, p, into, all)
 	})
 }
 

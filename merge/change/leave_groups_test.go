@@ -25,9 +25,7 @@ func TestLeaveGroupsProved(t *testing.T) {
 		t.Fatalf("stay %s, want 2 1", got)
 	}
 	worldtest.MustApply(t, p, into, worlds)
-	if proof := worldtest.Verified(t, p, into, worlds); proof.Verdict != verdict.Pass {
-		t.Fatalf("%s: %+v", proof.Verdict, proof.Findings)
-	}
+	worldtest.Proved(t, p, into, worlds)
 	for change, want := range map[string]string{
 		"UPDATE hero SET account = 8 WHERE guid = 2":             "it lists 1 too many", // no other row takes its place
 		"UPDATE hero SET account = 1, level = 35 WHERE guid = 5": "the plan lacks 1",
@@ -74,9 +72,7 @@ func TestLeaveKept(t *testing.T) {
 	})
 	p, into := worldtest.MergeOf(t, e, all, opts)
 	worldtest.Asked(t, into, "SELECT guid, level FROM hero ORDER BY guid", "1|5", "3|50", "1003|50")
-	if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Pass {
-		t.Errorf("%s: %+v", proof.Verdict, proof.Findings)
-	}
+	worldtest.Proved(t, p, into, all)
 }
 
 // If all rows of a source stay behind, of which some were matched, the proof wants none of their table.
@@ -109,12 +105,8 @@ func TestLeaveGroupsOnce(t *testing.T) {
 	worldtest.MustApply(t, p, into, all)
 	worldtest.Asked(t, into, "SELECT guid, guild FROM hero ORDER BY guid", "3|2", "1003|1002")
 	worldtest.Asked(t, into, "SELECT id FROM guild ORDER BY id", "2", "1002")
-	if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Pass {
-		t.Errorf("%s: %+v", proof.Verdict, proof.Findings)
-	}
-	if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	worldtest.Proved(t, p, into, all)
+	worldtest.MustDrop(t, p, into, all)
 	worldtest.Dropped(t, into)
 }
 
@@ -173,12 +165,8 @@ func TestLeaveIDs(t *testing.T) {
 			t.Errorf("%s: %d, want %d", query, got, want)
 		}
 	}
-	if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Pass {
-		t.Fatalf("%s: %+v %+v", proof.Verdict, proof.Findings, proof.Tables)
-	}
-	if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	worldtest.Proved(t, p, into, all)
+	worldtest.MustDrop(t, p, into, all)
 	worldtest.Dropped(t, into)
 	if got := worldtest.Number(t, all[0], "SELECT COUNT(*) FROM items") + worldtest.Number(t, all[1], "SELECT COUNT(*) FROM items"); got != 72 {
 		t.Errorf("the undo left %d items in the worlds", got)

@@ -33,12 +33,8 @@ func TestLeave(t *testing.T) {
 		worldtest.Asked(t, into, "SELECT id, master, tag FROM guild ORDER BY id", "2|5|w0 g2", "1002|1005|w1 g2", "2002|2005|w2 g2")
 		worldtest.Asked(t, into, "SELECT id, owner, tag FROM pet ORDER BY id", "2|2|w0 p2", "1002|1002|w1 p2", "2002|2002|w2 p2")
 		worldtest.Asked(t, into, "SELECT guid, spell FROM spell ORDER BY guid", "2|7", "5|9", "1002|7", "1005|9", "2002|7", "2005|9")
-		if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Pass {
-			t.Fatalf("%s: %+v %+v %+v", proof.Verdict, proof.Keys, proof.Findings, proof.Check.Results)
-		}
-		if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		worldtest.Proved(t, p, into, all)
+		worldtest.MustDrop(t, p, into, all)
 		worldtest.Dropped(t, into)
 		worldtest.Asked(t, all[0], "SELECT COUNT(*) FROM hero", "5")
 	})
@@ -120,9 +116,7 @@ func TestLeaveChanged(t *testing.T) {
 			}
 			unwritten(change)
 		}
-		if proof := worldtest.Verified(t, p, made, merged); proof.Verdict != verdict.Pass {
-			t.Fatalf("%s: %+v", proof.Verdict, proof.Findings)
-		}
+		worldtest.Proved(t, p, made, merged)
 		for change, want := range map[string]string{
 			"INSERT INTO pet VALUES (9, 1, 'new')":      "the plan lacks 1",
 			"INSERT INTO spell VALUES (1, 99)":          "4 rows stayed behind, but the plan lists 3",
@@ -266,9 +260,7 @@ func TestLeaveTexts(t *testing.T) {
 		worlds := worldtest.Clones(t, e, all)
 		p, into := worldtest.MergeOf(t, e, worlds, opts)
 		worldtest.Asked(t, into, "SELECT fort.clan, wall.id FROM wall JOIN fort ON fort.id = wall.fort ORDER BY wall.id", "Blue w0|2", "Blue w1|1002")
-		if proof := worldtest.Verified(t, p, into, worlds); proof.Verdict != verdict.Pass {
-			t.Fatalf("%s: %+v %+v", proof.Verdict, proof.Keys, proof.Findings)
-		}
+		worldtest.Proved(t, p, into, worlds)
 		for key, want := range map[[2]string]string{{"clan", "red w1"}: "where level = 1", {"clan", "Blue w1"}: "Blue w1", {"clan", "1"}: "1",
 			{"fort", "5"}: "refers by clan to clan", {"fort", "6"}: "", {"wall", "1"}: "refers by fort to fort"} {
 			if got, err := record.ByPlan(t.Context(), into, "w1", key[0], key[1], nil); err != nil || (got == nil) != (want == "") || got != nil && got[0].Stays+got[0].New != want {
@@ -307,9 +299,7 @@ func TestLeaveOtherKey(t *testing.T) {
 	worldtest.Asked(t, into, "SELECT clan FROM fort ORDER BY clan = '', clan", "Blue w0", "Blue w1", "")
 	worldtest.Asked(t, into, "SELECT COUNT(*) FROM guard", "4")
 	worldtest.Asked(t, into, "SELECT id FROM tower ORDER BY id", "2", "3", "4", "1002", "1003", "1004")
-	if proof := worldtest.Verified(t, p, into, worlds); proof.Verdict != verdict.Pass {
-		t.Fatalf("%s: %+v %+v", proof.Verdict, proof.Keys, proof.Findings)
-	}
+	worldtest.Proved(t, p, into, worlds)
 	skipped := options("", func(o *rules.Options, _ *rules.Declarations) {
 		o.Tables = append(o.Tables, rules.TablePolicy{Tables: []string{"fort"}, Policy: rules.PolicySkip})
 	})
@@ -344,9 +334,7 @@ func TestLeaveInCells(t *testing.T) {
 	worlds := worldtest.Clones(t, e, all)
 	p, into := worldtest.MergeOf(t, e, worlds, options)
 	worldtest.Asked(t, into, "SELECT id, heroes FROM bag ORDER BY id", "2|2 3", "3|1", "1002|1002 1003", "1003|1")
-	if proof := worldtest.Verified(t, p, into, worlds); proof.Verdict != verdict.Pass {
-		t.Errorf("%s: %+v %+v", proof.Verdict, proof.Keys, proof.Findings)
-	}
+	worldtest.Proved(t, p, into, worlds)
 	worldtest.Exec(t, all[1], "INSERT INTO bag VALUES (4, 5, 1, '3 1'), (5, 1, 1, '1')")
 	p = worldtest.Planned(t, e.Fresh(t, "new"), all, options)
 	if got := fmt.Sprint(p.Refusals); len(p.Refusals) != 1 || !strings.Contains(got, "rows refer inside cells to rows of hero that stay behind: w1: 1; most refer to guid 1 of w1: 1 row") {
@@ -469,9 +457,7 @@ func TestGoneOfSkipped(t *testing.T) {
 	}))
 	worldtest.MustApply(t, p, into, all)
 	worldtest.Asked(t, into, "SELECT id, auction, other FROM mail ORDER BY id", "1|1|<nil>", "2|<nil>|1", "3|<nil>|<nil>", "1002|<nil>|<nil>", "1003|<nil>|<nil>")
-	if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Pass {
-		t.Errorf("%s: %+v %+v", proof.Verdict, proof.Keys, proof.Check.Results)
-	}
+	worldtest.Proved(t, p, into, all)
 }
 
 // A foreign key to a row that stays behind does not lead to a row that was never there.

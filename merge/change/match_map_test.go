@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge/build"
 	"mergesafe/merge/change"
 	"mergesafe/merge/planner"
 	"mergesafe/merge/rules"
@@ -85,8 +84,6 @@ func TestMapFromPlan(t *testing.T) {
 	if proof := worldtest.Verified(t, p, into, worlds); proof.Verdict != verdict.Pass || proof.Keys[0].Matched != 1 {
 		t.Errorf("%s %+v %+v", proof.Verdict, proof.Keys, proof.Findings)
 	}
-	if _, err := build.Undo(t.Context(), p, into, worlds, build.UndoOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	worldtest.MustDrop(t, p, into, worlds)
 	worldtest.Dropped(t, into)
 }

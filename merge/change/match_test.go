@@ -109,9 +109,7 @@ func TestMatch(t *testing.T) {
 				t.Errorf("%s: %v %v, want %d", ask, way, err, want)
 			}
 		}
-		if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		worldtest.MustDrop(t, p, into, all)
 		worldtest.Dropped(t, into)
 	})
 }
@@ -247,12 +245,8 @@ func TestMatchNotProved(t *testing.T) {
 			wrong(good, c.part, c.detail)
 			worldtest.Exec(t, into, c.back)
 		}
-		if proof := worldtest.Verified(t, good, into, all); proof.Verdict != verdict.Pass {
-			t.Fatalf("%+v %+v", proof.Keys, proof.Tables)
-		}
-		if _, err := build.Undo(t.Context(), good, into, all, build.UndoOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		worldtest.Proved(t, good, into, all)
+		worldtest.MustDrop(t, good, into, all)
 		for _, c := range []struct{ name, s2, s3, detail string }{
 			{"swapped", "5:17", fmt.Sprintf("1:%d 2:5 17:17", 9+d2), "key 2 of s3 is matched with 5, but their rows differ in accounts.name"},
 			{"forgotten", "5:17", fmt.Sprintf("1:%d 2:17", 9+d2), "have the same accounts.name: one of them was not matched"},
@@ -329,9 +323,7 @@ func TestMatchAgain(t *testing.T) {
 			t.Helper()
 			p := worldtest.MustPlan(t, into, worlds, planner.PlanOptions{Check: worldtest.LoginRules(worldtest.Themes)})
 			worldtest.MustApply(t, p, into, worlds)
-			if proof := worldtest.Verified(t, p, into, worlds); proof.Verdict != verdict.Pass {
-				t.Fatalf("%+v %+v %+v", proof.Keys, proof.Tables, proof.Findings)
-			}
+			worldtest.Proved(t, p, into, worlds)
 			if _, err := build.Open(t.Context(), p, into, worlds, build.Options{}); err != nil {
 				t.Fatal(err)
 			}
@@ -388,15 +380,11 @@ func TestMatchAgain(t *testing.T) {
 		if slices.Sort(got); !slices.Equal(got, []string{"s2 9 false", "s3 1 true", "s4 2 true"}) {
 			t.Error(got)
 		}
-		if _, err := build.Undo(t.Context(), third, last, []world.Database{s12, fourth}, build.UndoOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		worldtest.MustDrop(t, third, last, []world.Database{s12, fourth})
 		if got := origins(t, s12, 17); got != "s2 5 true, s3 2 true" {
 			t.Error(got)
 		}
-		if _, err := build.Undo(t.Context(), second, s12, []world.Database{all[0], s2}, build.UndoOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		worldtest.MustDrop(t, second, s12, []world.Database{all[0], s2})
 		if got := origins(t, s2, 5); got != "s3 2 true" {
 			t.Error(got)
 		}
@@ -507,14 +495,10 @@ func TestMatchCombined(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	worldtest.Says(t, into, map[string]string{"SELECT id, name, email, gold FROM accounts ORDER BY id": "[[5 alice s2-1018@x 20] [17 bob s2-1005@x 10] [1017 carl s2-1017@x 10]]"})
-	if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Pass {
-		t.Errorf("%s %+v %+v %+v", proof.Verdict, proof.Keys, proof.Combines, proof.Findings)
-	}
+	worldtest.Proved(t, p, into, all)
 	if got := origins(t, into, 17) + "; " + origins(t, into, 1017) + "; " + origins(t, into, 1005); got != "s2 1005 true; s2 1017 false; " {
 		t.Error(got)
 	}
-	if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	worldtest.MustDrop(t, p, into, all)
 	worldtest.Dropped(t, into)
 }

@@ -9,7 +9,6 @@ import (
 	"mergesafe/merge/plan"
 	"mergesafe/merge/planner"
 	"mergesafe/merge/rules"
-	"mergesafe/merge/verdict"
 	"mergesafe/merge/worldtest"
 )
 
@@ -48,9 +47,7 @@ func TestNamesNone(t *testing.T) {
 	worldtest.MustApply(t, p, into, all)
 	worldtest.Asked(t, into, "SELECT COUNT(*) FROM chars WHERE name = ''", "4")
 	worldtest.Asked(t, into, "SELECT id, writer FROM letters ORDER BY id", "1|", "2|Bob", "1001|", "1002|Bob.")
-	if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Pass {
-		t.Errorf("%+v", proof)
-	}
+	worldtest.Proved(t, p, into, all)
 
 	// What a database itself keeps unique cannot be no name.
 	taken := flagged(t, e)

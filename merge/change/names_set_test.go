@@ -63,9 +63,7 @@ func TestNamesSet(t *testing.T) {
 			}
 			worldtest.Exec(t, into, c.back)
 		}
-		if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Pass {
-			t.Errorf("%+v", proof)
-		}
+		worldtest.Proved(t, p, into, all)
 	})
 }
 

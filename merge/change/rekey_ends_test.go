@@ -148,9 +148,7 @@ func TestFullCounter(t *testing.T) {
 		into := e.Fresh(t, "new")
 		p := worldtest.MustPlan(t, into, all, options)
 		worldtest.MustApply(t, p, into, all)
-		if proof := worldtest.Verified(t, p, into, all); proof.Verdict == verdict.Fail {
-			t.Errorf("%+v", proof)
-		}
+		worldtest.Sound(t, p, into, all)
 		for table := range tables {
 			_, err := worldtest.Pool(t, into).ExecContext(t.Context(), "INSERT INTO "+table+" (n) VALUES (1)")
 			if (err != nil) != (table == "full") {

@@ -6,7 +6,6 @@ import (
 
 	"mergesafe/merge/planner"
 	"mergesafe/merge/rules"
-	"mergesafe/merge/verdict"
 	"mergesafe/merge/world"
 	"mergesafe/merge/worldtest"
 )
@@ -42,8 +41,6 @@ func TestClockedColumnsStay(t *testing.T) {
 		p, into := worldtest.MergeOf(t, e, all, o)
 		worldtest.Asked(t, into, "SELECT guid, name, at_login, written FROM chars ORDER BY guid", "1|Ann.|1|2020-01-01 00:00:00", "1001|Ann|0|2021-01-01 00:00:00")
 		worldtest.Asked(t, into, "SELECT next > 1001, written FROM seq", "1|2020-01-01 00:00:00")
-		if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Pass {
-			t.Errorf("%s: %+v", proof.Verdict, proof.Tables)
-		}
+		worldtest.Proved(t, p, into, all)
 	})
 }

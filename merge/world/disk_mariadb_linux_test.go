@@ -15,7 +15,6 @@ import (
 	"mergesafe/merge/build"
 	"mergesafe/merge/job"
 	"mergesafe/merge/record"
-	"mergesafe/merge/verdict"
 	"mergesafe/merge/world"
 	"mergesafe/merge/worldtest"
 	"mergesafe/store"
@@ -110,9 +109,7 @@ func TestDiskFullMariaDB(t *testing.T) {
 				if diff := cmp.Diff(made, worldtest.Dump(t, into, record.ProgressTable)); diff != "" {
 					t.Fatalf("not the result of a smooth run (-smooth +full):\n%s", diff)
 				}
-				if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Pass {
-					t.Errorf("%+v", proof)
-				}
+				worldtest.Proved(t, p, into, all)
 			})
 			t.Run(fmt.Sprintf("undo, retry %s", retry), func(t *testing.T) {
 				if err := apply(job.Options{}); err != nil { // if the merge failed

@@ -146,9 +146,7 @@ func TestTableWithoutKeyInterrupted(t *testing.T) {
 		if diff := cmp.Diff(want, heapRows(t, into)); diff != "" {
 			t.Errorf("after %d interruptions (-worlds +new):\n%s", stopped, diff)
 		}
-		if proof := worldtest.Verified(t, p, into, all); proof.Verdict == verdict.Fail {
-			t.Errorf("%+v", proof)
-		}
+		worldtest.Sound(t, p, into, all)
 		for n := 5; ; n += step {
 			_, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: options}, failing(n))
 			if err == nil || errors.Is(err, record.ErrNoMerge) { // its last word was lost
@@ -188,9 +186,7 @@ func testTableWithoutKeyOfManyTypes(t *testing.T) {
 		}
 	}
 	p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{Check: rules.Options{Allow: []string{verdict.CodeColumnOpaque}}})
-	if proof := worldtest.Verified(t, p, into, all); proof.Verdict == verdict.Fail {
-		t.Errorf("%+v", proof)
-	}
+	worldtest.Sound(t, p, into, all)
 	for i, set := range sets {
 		// One row of each world is equal to those of the other world.
 		worldtest.Exec(t, into, fmt.Sprintf("UPDATE odd%d SET %s WHERE y = 2020 AND b = b'101' LIMIT 1", i, set))

@@ -7,7 +7,6 @@ import (
 	"mergesafe/merge/plan"
 	"mergesafe/merge/planner"
 	"mergesafe/merge/rules"
-	"mergesafe/merge/verdict"
 	"mergesafe/merge/world"
 	"mergesafe/merge/worldtest"
 )
@@ -27,9 +26,7 @@ func TestTriggers(t *testing.T) {
 		}
 		names := []plan.NamePolicy{{Table: "t", Column: "name", MaxLength: 20, Keep: plan.KeepActive, By: "age"}}
 		p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{Names: names, Check: rules.Options{Rules: worldtest.NamesNothing}})
-		if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Pass {
-			t.Errorf("%+v", proof)
-		}
+		worldtest.Proved(t, p, into, all)
 		for _, d := range append(all, into) {
 			worldtest.Asked(t, d, "SELECT COUNT(*) FROM log", "0")
 		}

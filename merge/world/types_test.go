@@ -143,9 +143,7 @@ func TestNegativeZero(t *testing.T) {
 			t.Errorf("merged:\n%s", diff)
 		}
 		worldtest.Asked(t, into, "SELECT COUNT(*), SUM(gold) FROM sums", "1|10")
-		if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Pass {
-			t.Errorf("%+v", proof)
-		}
+		worldtest.Proved(t, p, into, all)
 		for _, c := range []struct{ table, column, do, back string }{
 			{"vals", "d", "UPDATE vals SET d = 0.0 WHERE id = 10", "UPDATE vals SET d = ? WHERE id = 10"},
 			{"keyed", "k", "UPDATE keyed SET k = 0.0 WHERE v = 2 AND k = 0", "UPDATE keyed SET k = ? WHERE v = 2 AND k = 0"},
