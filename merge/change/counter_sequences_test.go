@@ -6,9 +6,7 @@ import (
 	"testing"
 
 	"mergesafe/internal/servertest"
-	"mergesafe/merge"
 	"mergesafe/merge/build"
-	"mergesafe/merge/catalog"
 	"mergesafe/merge/job"
 	"mergesafe/merge/planner"
 	"mergesafe/merge/rules"
@@ -47,18 +45,8 @@ func TestSequenceUndeclared(t *testing.T) {
 	if got := fmt.Sprint(p.Refusals); !strings.Contains(got, "a sequence that counts chars.guid (DEFAULT)") || !strings.Contains(got, "item_seq") || len(p.Refusals) != 2 {
 		t.Errorf("refused for %s", got)
 	}
-	s, err := world.OpenWorld(t.Context(), all[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	other, err := world.OpenWorld(t.Context(), all[1])
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
 	o := worldtest.KeyOptions(nil).Check
-	report, err := merge.Check(t.Context(), []catalog.Source{s, other}, o)
+	report, err := worldtest.Checked(t.Context(), all, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/world"
+	"mergesafe/merge/worldtest"
 )
 
 // The rows that a scan hands aside are those that a merge reads. Only scans of all rows hand them aside, until one came to
@@ -13,11 +14,7 @@ func TestReadAside(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		d := e.database(t, "CREATE TABLE things (id BIGINT NOT NULL PRIMARY KEY, n INTEGER, name VARCHAR(20), raw VARBINARY(20), f DOUBLE, day DATE, at TIME, price DECIMAL(9,2))",
 			"INSERT INTO things VALUES (1, -5, 'ä', x'00ff', 0.1, '2026-01-02', '10:11:12', 1.50), (2, NULL, '', x'', -0.0, NULL, NULL, NULL), (9007199254740993, 7, 'b ', NULL, 1e300, '1999-12-31', '-01:00:00', -3)")
-		s, err := world.OpenWorld(t.Context(), d)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
+		s := worldtest.OpenWorld(t, d)
 		l := world.NewLayout(s.Dialect, s.Table("things"))
 		want, err := world.Contents(t.Context(), s.On, l, nil, func(int) error { return nil })
 		if err != nil {

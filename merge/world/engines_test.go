@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/DATA-DOG/go-sqlmock"
+
 	"mergesafe/internal/servertest"
 	"mergesafe/merge/catalog"
 )
@@ -72,6 +74,20 @@ func openWorld(t *testing.T, dsn, driver, driverDSN string) *world {
 	}
 	t.Cleanup(func() { db.Close() })
 	return &world{dsn: dsn, db: db}
+}
+
+// mocked is a server that answers as it is told.
+func mocked(t *testing.T) (pool *sql.DB, conn *sql.Conn, mock sqlmock.Sqlmock) {
+	t.Helper()
+	pool, mock, err := sqlmock.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { pool.Close() })
+	if conn, err = pool.Conn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return pool, conn, mock
 }
 
 func (w *world) exec(t *testing.T, statements ...string) {

@@ -21,10 +21,7 @@ func TestFrozen(t *testing.T) {
 		{"0", player, ""}, {"OFF", player, ""}, {"1", player, admins + "ON)"}, {"ON", player, admins + "ON)"},
 		{"NO_LOCK", player, admins + "NO_LOCK)"}, {"NO_LOCK_NO_ADMIN", player, none},
 	} {
-		db, mock, err := sqlmock.New()
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, conn, mock := mocked(t)
 		unknown := &mysql.MySQLError{Number: 1193, Message: "Unknown system variable"}
 		mock.ExpectQuery("super_read_only").WillReturnError(unknown)
 		mock.ExpectQuery("read_only").WillReturnRows(sqlmock.NewRows([]string{"v"}).AddRow(tt.readOnly))
@@ -32,14 +29,9 @@ func TestFrozen(t *testing.T) {
 		mock.ExpectQuery("SHOW ALL REPLICAS STATUS").WillReturnRows(sqlmock.NewRows([]string{"Slave_IO_Running"}))
 		mock.ExpectQuery("max_allowed_packet").WillReturnRows(sqlmock.NewRows([]string{"v"}).AddRow(int64(1 << 20)))
 		mock.ExpectQuery("information_schema.COLUMNS").WillReturnRows(sqlmock.NewRows([]string{"t"}))
-		conn, err := db.Conn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
 		var b builder
 		if err := mysqlReadServer(t.Context(), conn, &b); err != nil || b.Frozen != tt.want {
 			t.Errorf("read_only = %s: %q, %v, want %q", tt.readOnly, b.Frozen, err, tt.want)
 		}
-		db.Close()
 	}
 }

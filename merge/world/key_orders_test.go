@@ -70,14 +70,10 @@ func TestPagesThatComeAgain(t *testing.T) {
 	worldtest.Exec(t, d, "CREATE TABLE t (id INTEGER PRIMARY KEY, before INTEGER)",
 		"INSERT INTO t WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 200) "+
 			"SELECT i, CASE i WHEN 100 THEN 50 ELSE i END FROM n")
-	s, err := world.OpenWorld(t.Context(), d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := worldtest.OpenWorld(t, d)
 	l := world.NewLayout(s.Dialect, s.Table("t"))
 	l.Reads[0] = l.Reads[1] // reads another key than it sorts and compares
-	_, err = world.Contents(t.Context(), s.On, l, nil, func(int) error { return nil })
+	_, err := world.Contents(t.Context(), s.On, l, nil, func(int) error { return nil })
 	_, short := contentsOf(t, s, l, 10)
 	if err != nil || short == nil || !strings.Contains(short.Error(), "after row 70 come rows that were read before it") {
 		t.Errorf("%v, %v", err, short)

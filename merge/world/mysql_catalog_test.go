@@ -60,17 +60,9 @@ func TestDroppedBeforeCatalog(t *testing.T) {
 
 // Nor is a table that is dropped meanwhile one without columns.
 func TestTableWithoutColumns(t *testing.T) {
-	db, mock, err := sqlmock.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	_, conn, mock := mocked(t)
 	mock.ExpectQuery("information_schema.COLUMNS").WillReturnRows(sqlmock.NewRows([]string{"t"}))
 	mock.ExpectQuery("SHOW WARNINGS").WillReturnRows(sqlmock.NewRows([]string{"Level", "Code", "Message"}))
-	conn, err := db.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
 	b := newBuilder()
 	b.table("gone")
 	if err := mysqlReadColumns(t.Context(), conn, b); err == nil || !strings.Contains(err.Error(), `table "gone" was dropped or renamed`) {

@@ -13,6 +13,7 @@ import (
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/world"
+	"mergesafe/merge/worldtest"
 )
 
 // obstacles of a database, if it is made again on its own server.
@@ -146,17 +147,13 @@ func TestOtherServer(t *testing.T) {
 // trigger is one for an account without SUPER.
 func TestEvents(t *testing.T) {
 	server := servertest.Private(t, "--event-scheduler=ON", "--log-bin=log", "--server-id=1")
-	dsn, err := server.Database(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := world.Database{Name: "w", DSN: "mysql:" + dsn}
+	d := worldtest.EngineOn(server).Fresh(t, "w")
 	run(t, d, "CREATE TABLE x (a INT)", "CREATE EVENT e ON SCHEDULE EVERY 1 DAY DO SET @a = 1", "CREATE EVENT off ON SCHEDULE EVERY 1 DAY DISABLE DO SET @a = 1")
 	if got := obstacles(t, d, d); len(got) != 1 || !strings.HasPrefix(got[0], "event e: it is enabled") {
 		t.Errorf("%q", got)
 	}
 	run(t, d, "CREATE TRIGGER t BEFORE INSERT ON x FOR EACH ROW SET @a = 1")
-	few := world.Database{Name: "w", DSN: "mysql:" + servertest.Grant(t, "SELECT", dsn)}
+	few := world.Database{Name: "w", DSN: "mysql:" + servertest.Grant(t, "SELECT", strings.TrimPrefix(d.DSN, "mysql:"))}
 	if got := strings.Join(obstacles(t, d, few), "\n"); !strings.Contains(got, "trigger t of table x: with a binary log") {
 		t.Errorf("%q", got)
 	}

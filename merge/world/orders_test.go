@@ -8,6 +8,7 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/merge/world"
+	"mergesafe/merge/worldtest"
 )
 
 // counting are tables whose AUTO_INCREMENT column is in the index of its name, in a later one, or not the first of any.
@@ -75,14 +76,8 @@ func TestIndexOrder(t *testing.T) {
 // statements do not matter.
 func TestRowFormat(t *testing.T) {
 	server := servertest.Private(t)
-	fresh := func() world.Database {
-		dsn, err := server.Database(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return world.Database{Name: "w", DSN: "mysql:" + dsn}
-	}
-	world, there := fresh(), fresh()
+	e := worldtest.EngineOn(server)
+	world, there := e.Fresh(t, "w"), e.Fresh(t, "w")
 	run(t, world, "SET GLOBAL innodb_default_row_format = COMPACT", "CREATE TABLE a (id INT PRIMARY KEY, v INT, KEY (v)) COMMENT 'x'",
 		"CREATE TABLE p (id INT PRIMARY KEY) PARTITION BY HASH (id) PARTITIONS 2", "CREATE TABLE r (id INT PRIMARY KEY) ROW_FORMAT=REDUNDANT COMMENT 'y'",
 		"CREATE TABLE d (id INT PRIMARY KEY) ROW_FORMAT=DYNAMIC")
@@ -120,13 +115,9 @@ func TestRowFormat(t *testing.T) {
 // With a binary log, an account without SUPER may not drop a trigger, but its table.
 func TestDropTriggers(t *testing.T) {
 	server := servertest.Private(t, "--log-bin=log", "--server-id=1")
-	dsn, err := server.Database(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := world.Database{Name: "w", DSN: "mysql:" + dsn}
+	d := worldtest.EngineOn(server).Fresh(t, "w")
 	run(t, d, "CREATE TABLE x (a INT)", "CREATE TRIGGER t BEFORE INSERT ON x FOR EACH ROW SET @a = 1")
-	few := world.Database{Name: "w", DSN: "mysql:" + servertest.Grant(t, "ALL", dsn)}
+	few := world.Database{Name: "w", DSN: "mysql:" + servertest.Grant(t, "ALL", strings.TrimPrefix(d.DSN, "mysql:"))}
 	if others, err := read(t, d).Drop(t.Context(), writer(t, few), nil, []string{"gameid_servers"}); err != nil || len(others) > 0 {
 		t.Errorf("%q, %v", others, err)
 	}

@@ -67,11 +67,7 @@ func TestPagesLeaveOut(t *testing.T) {
 			owner := map[bool]string{true: "NULL", false: fmt.Sprint(i % 7)}[i%11 == 0]
 			worldtest.Exec(t, d, fmt.Sprintf("INSERT INTO t VALUES (%d, %d, %s, %d)", i, i%3, owner, i%5))
 		}
-		s, err := world.OpenWorld(t.Context(), d)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
+		s := worldtest.OpenWorld(t, d)
 		set := func(keyed ...int64) *keys.Set {
 			all := &keys.Set{Exact: true}
 			for _, n := range keyed {

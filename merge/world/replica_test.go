@@ -34,11 +34,7 @@ func TestReplica(t *testing.T) {
 		"no right, read-only":        {running: "OFF", frozen: "read_only is ON", want: "may not see whether it is a replica"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			db, mock, err := sqlmock.New()
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer db.Close()
+			_, conn, mock := mocked(t)
 			if tt.channels == nil {
 				mock.ExpectQuery("SHOW ALL REPLICAS STATUS").WillReturnError(denied)
 				mock.ExpectQuery("Slave_running").WillReturnRows(sqlmock.NewRows([]string{"n", "v"}).AddRow("Slave_running", tt.running))
@@ -57,13 +53,9 @@ func TestReplica(t *testing.T) {
 				}
 				mock.ExpectQuery("SHOW ALL REPLICAS STATUS").WillReturnRows(rows)
 			}
-			conn, err := db.Conn(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
 			b := new(builder)
 			b.Frozen = tt.frozen
-			err = mysqlReadReplica(t.Context(), conn, b)
+			err := mysqlReadReplica(t.Context(), conn, b)
 			if err != nil || b.Behind != tt.behind || !strings.Contains(b.Replica, tt.want) || (tt.want == "") != (b.Replica == "") {
 				t.Errorf("got %q, behind: %t, %v; want %q, %t", b.Replica, b.Behind, err, tt.want, tt.behind)
 			}

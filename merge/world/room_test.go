@@ -41,13 +41,7 @@ func TestRoomForTheNewDatabase(t *testing.T) {
 func TestServerOfTheNewDatabase(t *testing.T) {
 	t.Parallel()
 	server := servertest.Private(t)
-	e := worldtest.Engine{Name: "server", Fresh: func(t testing.TB, name string) world.Database {
-		dsn, err := server.Database(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return world.Database{Name: name, DSN: "mysql:" + dsn}
-	}}
+	e := worldtest.EngineOn(server)
 	s1, s2, into := worldtest.CountedWorld(t, e, "s1", 3), worldtest.CountedWorld(t, e, "s2", 5), e.Fresh(t, "new")
 	worldtest.Exec(t, s1, "SET GLOBAL innodb_default_row_format = COMPACT")
 	opts := worldtest.CountedRules()

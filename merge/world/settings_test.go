@@ -6,6 +6,7 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/merge/world"
+	"mergesafe/merge/worldtest"
 )
 
 // Settings of the server that change or refuse new tables do not matter: conditions keep the quotes of their names, a
@@ -13,16 +14,8 @@ import (
 // told before the first write.
 func TestServerSettings(t *testing.T) {
 	server := servertest.Private(t)
-	var dsns [2]string
-	var both [2]world.Database
-	for i := range both {
-		dsn, err := server.Database(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		dsns[i], both[i] = dsn, world.Database{Name: "w", DSN: "mysql:" + dsn}
-	}
-	made, there := both[0], both[1]
+	e := worldtest.EngineOn(server)
+	made, there := e.Fresh(t, "w"), e.Fresh(t, "w")
 	run(t, made, "CREATE TABLE a (id INT PRIMARY KEY, `order` INT, twice INT AS (`order` * 2) STORED, CHECK (`order` > 0)) ROW_FORMAT=COMPRESSED",
 		"CREATE TABLE n (id INT AUTO_INCREMENT PRIMARY KEY, v INT, CHECK (v > 0)) PARTITION BY HASH (id) PARTITIONS 2",
 		"CREATE TABLE log (v INT)", "SET GLOBAL sql_quote_show_create = 0")
@@ -57,7 +50,7 @@ func TestServerSettings(t *testing.T) {
 	if all := s.Differences(read(t, there), false); len(all) > 0 {
 		t.Errorf("%q", all)
 	}
-	few := world.Database{Name: "w", DSN: "mysql:" + servertest.Grant(t, "ALL", dsns[1])}
+	few := world.Database{Name: "w", DSN: "mysql:" + servertest.Grant(t, "ALL", strings.TrimPrefix(there.DSN, "mysql:"))}
 	if server.Program().MariaDB { // so is the record of a merge; an account that may not set the engine can still write
 		if _, err := w.Exec(t.Context(), "create", "CREATE TABLE record (id INT PRIMARY KEY) ENGINE=InnoDB", false); err != nil {
 			t.Error(err)

@@ -241,6 +241,17 @@ var (
 	beginnings = regexp.MustCompile(`\b((?:merge|try) [0-9a-f]{32}) [A-Z2-7]{26} `)
 )
 
+// OpenWorld opens a database for reading until the test ends.
+func OpenWorld(t testing.TB, d world.Database) *world.World {
+	t.Helper()
+	w, err := world.OpenWorld(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close() })
+	return w
+}
+
 // Rows are the rows of an answer of a database, as texts.
 func Rows(t testing.TB, d world.Database, query string) [][]string {
 	t.Helper()
