@@ -70,7 +70,7 @@ func (p *Planning) RefuseIn(world, table, format string, args ...any) {
 	p.Refuse(plan.Refusal{Place: plan.PlaceValues, Source: world, Table: table, Reason: fmt.Sprintf(format, args...)})
 }
 
-// history names the tool whose history of migrations a table is in every database
+// History names the tool whose history of migrations a table is in every database
 // that has it, as the check sees it; "" if it is none.
 func (p *Planning) History(table string) (tool string) {
 	for _, s := range p.DBs {

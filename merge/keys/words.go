@@ -73,7 +73,7 @@ func (w *Words) String() string { return w.text }
 // Columns returns the names of the columns.
 func (w *Words) Columns() []string { return w.columns }
 
-// CellKey returns the key in the cells of a row, one for each column. Start and End of it are 0.
+// Key returns the key in the cells of a row, one for each column. Start and End of it are 0.
 func (w *Words) Key(cells [][]byte) (k CellKey, ok bool, err error) {
 	if len(cells) != len(w.columns) {
 		return k, false, fmt.Errorf("want %d cells, but there are %d", len(w.columns), len(cells))
