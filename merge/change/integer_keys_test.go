@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"mergesafe/gameid"
-	"mergesafe/merge/build"
-	"mergesafe/merge/job"
 	"mergesafe/merge/planner"
 	"mergesafe/merge/propose"
 	"mergesafe/merge/rules"
@@ -80,8 +78,7 @@ func TestIntegerKeys(t *testing.T) {
 		if p.Rekey != nil {
 			t.Errorf("keys get new values: %+v", p.Rekey)
 		}
-		_, err := build.Apply(t.Context(), p, into, all, job.Options{})
-		storetest.Must(t, err)
+		worldtest.MustApply(t, p, into, all)
 		worldtest.Opened(t, p, into, all)
 		if n := worldtest.Number(t, into, "SELECT COUNT(*) FROM heroes JOIN items ON items.owner = heroes.id"); n != 80 {
 			t.Errorf("%d items of heroes, want 80", n)

@@ -202,9 +202,7 @@ func TestMatchChanged(t *testing.T) {
 		worldtest.Exec(t, worlds[c.world], c.do)
 		unwritten := worldtest.Watched(t, into, worlds)
 		_, err := build.Apply(t.Context(), p, into, worlds, job.Options{})
-		if refused := new(record.RefusedError); !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %s", c.do, err, c.want)
-		}
+		worldtest.RefusedBecause(t, c.do, c.want, err)
 		unwritten(c.do)
 	}
 	changed := *p

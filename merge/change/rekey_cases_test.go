@@ -3,7 +3,6 @@ package change_test
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -11,7 +10,6 @@ import (
 	"mergesafe/merge/evidence"
 	"mergesafe/merge/job"
 	"mergesafe/merge/keys"
-	"mergesafe/merge/plan"
 	"mergesafe/merge/planner"
 	"mergesafe/merge/record"
 	"mergesafe/merge/rules"
@@ -106,13 +104,9 @@ func TestRekeyRefusals(t *testing.T) {
 			all := worldtest.KeyWorlds(t, e, 2, tt.further...)
 			into := e.Fresh(t, "new")
 			p := worldtest.Planned(t, into, all, worldtest.KeyOptions(tt.more))
-			if !slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool { return r.Code == tt.code && strings.Contains(r.String(), tt.subject) }) {
-				t.Errorf("refused for %v, want %s with %q", p.Refusals, tt.code, tt.subject)
-			}
-			refused := new(record.RefusedError)
-			if _, err := build.Apply(t.Context(), p, into, all, job.Options{}); !errors.As(err, &refused) {
-				t.Errorf("apply: %v", err)
-			}
+			worldtest.RefusedWith(t, p, tt.code, tt.subject)
+			_, err := build.Apply(t.Context(), p, into, all, job.Options{})
+			worldtest.RefusedBecause(t, "apply", "", err)
 			if there, err := worldtest.ExistsNow(t.Context(), into); err != nil || there {
 				t.Errorf("the new database was made: %v", err)
 			}
@@ -450,9 +444,5 @@ func TestRekeyNamesSkippedAmongOthers(t *testing.T) {
 		o.Rekey.Spaces = append(o.Rekey.Spaces, rules.Space{Keys: []string{"mail.id"}})
 		d.References = append(d.References, rules.DeclaredReference{At: []string{"mail.about"}, To: []string{"chars.guid", "auction.id"}})
 	}))
-	if !slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool {
-		return r.Code == verdict.CodeReferenceDangle && strings.Contains(r.Reason, "refers to auction, whose rows stay behind")
-	}) {
-		t.Errorf("refused for %v", p.Refusals)
-	}
+	worldtest.RefusedWith(t, p, verdict.CodeReferenceDangle, "refers to auction, whose rows stay behind")
 }

@@ -133,12 +133,7 @@ func TestCodecsThatLie(t *testing.T) {
 			onBothCodecs(t, lie, func(t *testing.T, format string, codecs keys.Codecs) {
 				all, planOptions := bagWorlds(t, e, format, codecs)
 				p := worldtest.Planned(t, e.Fresh(t, "new"), all, planOptions)
-				for _, r := range p.Refusals {
-					if r.Code == verdict.CodeCellFormat && strings.Contains(r.String(), want) {
-						return
-					}
-				}
-				t.Errorf("refused for %v", p.Refusals)
+				worldtest.RefusedWith(t, p, verdict.CodeCellFormat, want)
 			})
 		})
 	}

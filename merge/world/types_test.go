@@ -10,8 +10,6 @@ import (
 
 	"mergesafe/internal/servertest"
 	"mergesafe/merge/evidence"
-	"mergesafe/merge/plan"
-	"mergesafe/merge/planner"
 	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 	"mergesafe/merge/world"
@@ -166,12 +164,6 @@ func TestNegativeZero(t *testing.T) {
 			db.Close()
 		}
 		all = worlds("0.0")
-		p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, options)
-		if err != nil || !slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool {
-			return r.Code == verdict.CodeKeyCollision &&
-				r.Table == "keyed"
-		}) {
-			t.Errorf("0 and -0 as keys: %v, %v", p.Refusals, err)
-		}
+		worldtest.RefusedWith(t, worldtest.Planned(t, e.Fresh(t, "new"), all, options), verdict.CodeKeyCollision, `table "keyed"`)
 	})
 }

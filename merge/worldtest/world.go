@@ -333,6 +333,14 @@ func Refuses(t testing.TB, into world.Database, worlds []world.Database, opts pl
 	}
 }
 
+// RefusedWith makes sure that a plan is refused, for this reason among others.
+func RefusedWith(t testing.TB, p *plan.Plan, code, want string) {
+	t.Helper()
+	if !slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool { return r.Code == code && strings.Contains(r.String(), want) }) {
+		t.Errorf("refused for %v, want %s with %q", p.Refusals, code, want)
+	}
+}
+
 // NoPlan makes sure that no plan can be made, with an error.
 func NoPlan(t testing.TB, into world.Database, worlds []world.Database, opts planner.PlanOptions, want string) {
 	t.Helper()
