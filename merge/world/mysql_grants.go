@@ -21,17 +21,8 @@ import (
 //
 // SHOW GRANTS shows what is in force: also that of roles, if they are active.
 
-// Hides returns why the account may not be shown all events ("EVENT") or routines ("EXECUTE") of the
-// database, which those have who have that privilege on it; "" if it is shown them.
-func (s *Source) Hides(ctx context.Context, privilege string) (why string, err error) {
-	if _, mysql := s.dialect.(*mysqlDialect); !mysql {
-		return "", nil
-	}
-	return hides(ctx, s.conn, privilege)
-}
-
-// hides returns why the account may not be shown all that a privilege shows of the database; "" if
-// it is shown that.
+// hides returns why the account may not be shown all that a privilege shows of the database: triggers ("TRIGGER"), events
+// ("EVENT") or routines ("EXECUTE"); "" if it is shown that.
 func hides(ctx context.Context, conn *sql.Conn, privilege string) (why string, err error) {
 	var database, account string
 	var proxied bool

@@ -91,35 +91,22 @@ func (s *Source) Orphans(ctx context.Context, table string, ref *catalog.Referen
 
 var _ rules.Selector = (*Source)(nil)
 
-// selecting is the end of a statement about the rows of a table that are not withheld and for which a condition holds.
-func (s *Source) selecting(schema *schema, table, condition string) (string, error) {
-	t := schema.tables[table]
-	if t == nil {
-		return "", noTable(table)
-	}
-	return " FROM " + s.dialect.Quote(t.name) + Where(append(s.kept(t.name, ""), "("+condition+")")...), nil
+// selecting calls f with the end of a statement about the rows of a table that are not withheld and for which a condition
+// holds.
+func (s *Source) selecting(ctx context.Context, table, condition string, f func(from string) error) error {
+	return s.ask(ctx, "condition", func(schema *schema) error {
+		t := schema.tables[table]
+		if t == nil {
+			return noTable(table)
+		}
+		return f(" FROM " + s.dialect.Quote(t.name) + Where(append(s.kept(t.name, ""), "("+condition+")")...))
+	})
 }
 
 // Select implements [rules.Selector].
 func (s *Source) Select(ctx context.Context, table string, key rules.RowKey, condition string, take func(keys.Key)) error {
-	return s.ask(ctx, "condition", func(schema *schema) error {
-		from, err := s.selecting(schema, table, condition)
-		if err != nil {
-			return err
-		}
-		rows, err := s.conn.QueryContext(ctx, "SELECT "+s.columns(key)+from)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			k, err := keyOf(rows, table, key)
-			if err != nil {
-				return err
-			}
-			take(k)
-		}
-		return rows.Err()
+	return s.selecting(ctx, table, condition, func(from string) error {
+		return s.eachKey(ctx, "SELECT "+s.columns(key)+from, table, key, take)
 	})
 }
 
@@ -127,29 +114,34 @@ func (s *Source) columns(key rules.RowKey) string {
 	return strings.Join(slice.Map(key.Columns, s.dialect.Quote), ", ")
 }
 
-// keyOf reads a key, and what is selected behind it.
-func keyOf(rows *sql.Rows, table string, key rules.RowKey, more ...any) (k keys.Key, err error) {
+// eachKey calls take with the keys that a query selects, and more has what it selects behind each.
+func (s *Source) eachKey(ctx context.Context, query, table string, key rules.RowKey, take func(keys.Key), more ...any) error {
+	rows, err := s.conn.QueryContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
 	values, into := make([]sql.RawBytes, len(key.Columns)), []any(nil)
 	for i := range values {
 		into = append(into, &values[i])
 	}
-	if err := rows.Scan(append(into, more...)...); err != nil {
-		return k, err
+	into = append(into, more...)
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		k, ok := key.Kinds.Key(func(i int) []byte { return values[i] })
+		if !ok {
+			return fmt.Errorf("%s has the key %.40q in %s: want values that are not NULL, and integers where the columns have them", table, values, strings.Join(key.Columns, ", "))
+		}
+		take(k)
 	}
-	k, ok := key.Kinds.Key(func(i int) []byte { return values[i] })
-	if !ok {
-		return k, fmt.Errorf("%s has the key %.40q in %s: want values that are not NULL, and integers where the columns have them", table, values, strings.Join(key.Columns, ", "))
-	}
-	return k, nil
+	return rows.Err()
 }
 
 // CountWhere implements [rules.Selector].
 func (s *Source) CountWhere(ctx context.Context, table, condition string) (n int64, err error) {
-	err = s.ask(ctx, "condition", func(schema *schema) error {
-		from, err := s.selecting(schema, table, condition)
-		if err != nil {
-			return err
-		}
+	err = s.selecting(ctx, table, condition, func(from string) error {
 		return s.conn.QueryRowContext(ctx, "SELECT COUNT(*)"+from).Scan(&n)
 	})
 	return n, err
@@ -157,27 +149,10 @@ func (s *Source) CountWhere(ctx context.Context, table, condition string) (n int
 
 // Heaviest implements [rules.Selector].
 func (s *Source) Heaviest(ctx context.Context, table string, key rules.RowKey, condition string, most int) (all []rules.Heavy, err error) {
-	err = s.ask(ctx, "condition", func(schema *schema) error {
-		from, err := s.selecting(schema, table, condition)
-		if err != nil {
-			return err
-		}
-		names := s.columns(key)
-		rows, err := s.conn.QueryContext(ctx, fmt.Sprintf("SELECT %s, COUNT(*)%s GROUP BY %[1]s ORDER BY COUNT(*) DESC, %[1]s LIMIT %[3]d", names, from, most))
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var one rules.Heavy
-			k, err := keyOf(rows, table, key, &one.Rows)
-			if err != nil {
-				return err
-			}
-			one.Value = k.String()
-			all = append(all, one)
-		}
-		return rows.Err()
+	err = s.selecting(ctx, table, condition, func(from string) error {
+		var n int64
+		query := fmt.Sprintf("SELECT %s, COUNT(*)%s GROUP BY %[1]s ORDER BY COUNT(*) DESC, %[1]s LIMIT %[3]d", s.columns(key), from, most)
+		return s.eachKey(ctx, query, table, key, func(k keys.Key) { all = append(all, rules.Heavy{Value: k.String(), Rows: n}) }, &n)
 	})
 	return all, err
 }

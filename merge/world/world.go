@@ -43,11 +43,14 @@ func (s *World) Table(name string) *catalog.Table {
 // HiddenObjects says what of the database the account may not be shown, so that a database that is
 // made like it could lack it: triggers, events, routines.
 func (s *World) HiddenObjects(ctx context.Context) (reasons []string, err error) {
+	if !s.Dialect.MySQL() {
+		return nil, nil
+	}
 	if why := s.Known.HiddenTriggers; why != "" {
 		reasons = append(reasons, "triggers: "+why)
 	}
 	for _, part := range []struct{ what, privilege string }{{"events", "EVENT"}, {"routines", "EXECUTE"}} {
-		why, err := s.Hides(ctx, part.privilege)
+		why, err := hides(ctx, s.conn, part.privilege)
 		if err != nil {
 			return nil, fmt.Errorf("database %q: %w", s.Name(), err)
 		}
