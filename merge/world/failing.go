@@ -36,12 +36,8 @@ func (s *Source) Takes(ctx context.Context, table, column string) (conditions []
 
 // Failing implements [catalog.Tester]. If the database cannot evaluate the conditions
 // together, it reads the table once for each.
-func (s *Source) Failing(ctx context.Context, table string, conditions []catalog.Condition, shifts map[string]*keys.Shift, samples int) (all []catalog.Failing, err error) {
-	err = s.ask(ctx, "conditions", func(schema *schema) error {
-		t := schema.tables[table]
-		if t == nil {
-			return noTable(table)
-		}
+func (s *Source) Failing(ctx context.Context, name string, conditions []catalog.Condition, shifts map[string]*keys.Shift, samples int) (all []catalog.Failing, err error) {
+	err = s.askOf(ctx, "conditions", name, func(t *table) error {
 		all = make([]catalog.Failing, len(conditions))
 		err := s.countFailing(ctx, t, shifts, conditions, all)
 		if err != nil && len(conditions) > 1 && s.refuses(ctx, err) {

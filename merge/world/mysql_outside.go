@@ -46,12 +46,9 @@ func (d sqliteDialect) stamp(_ context.Context, _ *sql.Conn, table string) (stri
 var _ catalog.Stamper = (*Source)(nil)
 
 // Stamp implements [catalog.Stamper].
-func (s *Source) Stamp(ctx context.Context, table string) (stamp string, err error) {
-	err = s.ask(ctx, "stamp", func(schema *schema) error {
-		if schema.tables[table] == nil {
-			return noTable(table)
-		}
-		stamp, err = s.dialect.stamp(ctx, s.conn, table)
+func (s *Source) Stamp(ctx context.Context, name string) (stamp string, err error) {
+	err = s.askOf(ctx, "stamp", name, func(*table) error {
+		stamp, err = s.dialect.stamp(ctx, s.conn, name)
 		return err
 	})
 	return stamp, err

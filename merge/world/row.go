@@ -16,11 +16,7 @@ const shownLength = 64
 
 // Count implements [catalog.Source].
 func (s *Source) Count(ctx context.Context, tableName string) (n int64, err error) {
-	err = s.ask(ctx, "count", func(schema *schema) error {
-		t := schema.tables[tableName]
-		if t == nil {
-			return noTable(tableName)
-		}
+	err = s.askOf(ctx, "count", tableName, func(t *table) error {
 		return s.conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+s.dialect.Quote(t.name)+Where(s.kept(t.name, "")...)).Scan(&n)
 	})
 	return n, err
@@ -30,18 +26,14 @@ func (s *Source) Count(ctx context.Context, tableName string) (n int64, err erro
 // 0x and hexadecimal digits. Values longer than 64 characters or bytes are cut
 // and end in "…" and their length.
 func (s *Source) Row(ctx context.Context, tableName string, columns []string, values [][]byte) (fields []catalog.Field, err error) {
-	err = s.ask(ctx, "row", func(schema *schema) error {
-		fields, err = s.row(ctx, schema, tableName, columns, values)
+	err = s.askOf(ctx, "row", tableName, func(t *table) error {
+		fields, err = s.row(ctx, t, columns, values)
 		return err
 	})
 	return fields, err
 }
 
-func (s *Source) row(ctx context.Context, schema *schema, tableName string, columns []string, values [][]byte) ([]catalog.Field, error) {
-	t := schema.tables[tableName]
-	if t == nil {
-		return nil, noTable(tableName)
-	}
+func (s *Source) row(ctx context.Context, t *table, columns []string, values [][]byte) ([]catalog.Field, error) {
 	if len(columns) == 0 || len(columns) != len(values) {
 		return nil, fmt.Errorf("%d columns and %d values do not name a row", len(columns), len(values))
 	}

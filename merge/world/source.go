@@ -236,6 +236,16 @@ func (s *Source) ask(ctx context.Context, about string, f func(*schema) error) e
 	return nil
 }
 
+// askOf lets f answer one question about a table.
+func (s *Source) askOf(ctx context.Context, about, name string, f func(t *table) error) error {
+	return s.ask(ctx, about, func(schema *schema) error {
+		if t := schema.tables[name]; t != nil {
+			return f(t)
+		}
+		return noTable(name)
+	})
+}
+
 // abandon is called after an error. If it came because the context ended, the
 // server may still be at work on the statement, and hold what it reads: it is
 // told to stop. Where it cannot be told, it notices by itself later.

@@ -57,11 +57,7 @@ func not(out string) []string {
 
 // Referring implements [rules.Withholder].
 func (s *Source) Referring(ctx context.Context, ref *rules.Severed) (n int64, err error) {
-	err = s.ask(ctx, "count", func(schema *schema) error {
-		t := schema.tables[ref.Table]
-		if t == nil {
-			return noTable(ref.Table)
-		}
+	err = s.askOf(ctx, "count", ref.Table, func(t *table) error {
 		return s.conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+s.dialect.Quote(t.name)+" WHERE "+ref.SQL(s.dialect.Quote)).Scan(&n)
 	})
 	return n, err
@@ -93,12 +89,8 @@ var _ rules.Selector = (*Source)(nil)
 
 // selecting calls f with the end of a statement about the rows of a table that are not withheld and for which a condition
 // holds.
-func (s *Source) selecting(ctx context.Context, table, condition string, f func(from string) error) error {
-	return s.ask(ctx, "condition", func(schema *schema) error {
-		t := schema.tables[table]
-		if t == nil {
-			return noTable(table)
-		}
+func (s *Source) selecting(ctx context.Context, name, condition string, f func(from string) error) error {
+	return s.askOf(ctx, "condition", name, func(t *table) error {
 		return f(" FROM " + s.dialect.Quote(t.name) + Where(append(s.kept(t.name, ""), "("+condition+")")...))
 	})
 }

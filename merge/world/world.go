@@ -63,7 +63,7 @@ func (s *World) HiddenObjects(ctx context.Context) (reasons []string, err error)
 
 // Bytes is about how much the database takes on the disk.
 func (s *World) Bytes(ctx context.Context) (int64, error) {
-	query := "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+	query := sqliteBytes
 	if s.Dialect.MySQL() {
 		query = "SELECT CAST(COALESCE(SUM(DATA_LENGTH + INDEX_LENGTH), 0) AS SIGNED) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()"
 	}
