@@ -34,7 +34,6 @@ var (
 	nightDatabases = flag.Int("night.databases", servertest.Scale(3, 40), "MariaDB databases of TestNight")
 	nightMerges    = flag.Int("night.merges", servertest.Scale(3, 60), "merges of TestNight")
 	nightKills     = flag.Int("night.kills", servertest.Scale(2, 20), "how often TestNight kills the program")
-	nightSpeed     = flag.Bool("night.speed", false, "also measure campaigns of 1, 2 and 4 merges at a time")
 )
 
 // mostMemory is how much memory the program may take, in KiB.
@@ -228,9 +227,6 @@ func TestNight(t *testing.T) {
 			t.Errorf("%s is not as before: %s", m.Name(), diff)
 		}
 	}
-	if *nightSpeed {
-		measureNights(t, server)
-	}
 }
 
 // edit keeps as many of the suggested merges as wanted, of both engines, and says what a person
@@ -369,20 +365,4 @@ func servermergeProgram(t *testing.T) string {
 	}
 	t.Cleanup(func() { os.Remove(built) })
 	return built
-}
-
-// measureNights measures whole campaigns with so many merges at a time.
-func measureNights(t *testing.T, server *servertest.Server) {
-	for _, parallel := range []int{1, 2, 4} {
-		n := newNight(t, server, fmt.Sprint("speed", parallel))
-		n.run(cli.OK, "suggest", "-most", "2", "-no-names", "-o", "night.toml", "-all")
-		c := n.edit()
-		c.Parallel = parallel
-		n.write(c)
-		began := time.Now()
-		n.run(cli.OK, "plan", "night.toml")
-		planned := time.Now()
-		n.run(cli.OK, "apply", "night.toml")
-		t.Logf("%d at a time: plan %s, apply and verify %s, %d MiB", parallel, planned.Sub(began).Round(time.Millisecond), time.Since(planned).Round(time.Millisecond), n.peak>>10)
-	}
 }
