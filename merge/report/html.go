@@ -64,7 +64,7 @@ func (p *page) write(w io.Writer, text string, data any) error {
 	if err := t.Execute(&b, data); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	_, err = w.Write(withLabels(withContents(b.Bytes())))
+	_, err = w.Write(withContents(b.Bytes()))
 	return err
 }
 
@@ -86,41 +86,6 @@ func withContents(page []byte) []byte {
 	}
 	b.WriteString("\n</ul></nav>")
 	return bytes.Replace(page, []byte("<nav></nav>"), b.Bytes(), 1)
-}
-
-var (
-	plainTable = regexp.MustCompile(`(?s)<table>\s*<thead><tr>(.*?)</thead>(.*?)</table>`)
-	tableCell  = regexp.MustCompile(`<(tr|td|th)( class="[a-z]+")?>`)
-	anyTag     = regexp.MustCompile(`<[^>]*>`)
-)
-
-// stacked is from how many columns on the cells of a row stand below each other on a telephone.
-const stacked = 4
-
-// withLabels gives the cells of wide tables the heads of their columns, which are shown where
-// there is no room for columns.
-func withLabels(page []byte) []byte {
-	return plainTable.ReplaceAllFunc(page, func(table []byte) []byte {
-		parts := plainTable.FindSubmatch(table)
-		heads := bytes.Split(parts[1], []byte("<th"))[1:]
-		if len(heads) < stacked {
-			return table
-		}
-		for i, head := range heads {
-			heads[i] = bytes.TrimSpace(anyTag.ReplaceAll(append([]byte("<th"), head...), nil))
-		}
-		n := 0
-		body := tableCell.ReplaceAllFunc(parts[2], func(tag []byte) []byte {
-			if bytes.HasPrefix(tag, []byte("<tr")) {
-				n = 0
-				return tag
-			}
-			label := heads[min(n, len(heads)-1)]
-			n++
-			return fmt.Appendf(nil, "%s data-label=\"%s\">", bytes.TrimSuffix(tag, []byte(">")), label)
-		})
-		return fmt.Appendf(nil, "<table class=\"stack\">\n<thead><tr>%s</thead>%s</table>", parts[1], body)
-	})
 }
 
 func functions() template.FuncMap {
