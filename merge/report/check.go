@@ -33,7 +33,7 @@ type Check struct {
 	Reasons  []gap  // by reason
 	Tables   []table
 	Keys     []mapKeys
-	Timeline *Timeline
+	Timeline *timeline
 	Moves    []Section // which rows stay behind, and which keys change
 }
 
@@ -47,7 +47,7 @@ func NewCheck(r *verdict.Report) *Check {
 		Reasons:  gaps(r.Results, func(g verdict.Gap) verdict.Gap { return verdict.Gap{Reason: g.Reason} }),
 		Tables:   tables(r),
 		Keys:     keyRanges(r),
-		Timeline: New(r),
+		Timeline: newTimeline(r),
 	}
 	for i, s := range r.Worlds {
 		if c.Worlds = append(c.Worlds, s.Name); i == 0 {
@@ -99,10 +99,8 @@ func (c *Check) sort() (passed int) {
 func (c *Check) WriteHTML(w io.Writer) error { return c.write(w, checkPage, c) }
 
 // WriteJSON writes the report as it is. It returns the error of w.
-func (c *Check) WriteJSON(w io.Writer) error { return writeReport(w, c.Report) }
-
-func writeReport(w io.Writer, report any) error {
-	if err := writeJSON(w, report, true); err != nil {
+func (c *Check) WriteJSON(w io.Writer) error {
+	if err := writeJSON(w, c.Report, true); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	return nil

@@ -122,8 +122,8 @@ func schemaOf(first string) string {
 }
 
 func serverText(s verdict.ServerSummary) string {
-	_, words := Standing(s)
-	text := fmt.Sprintf("server %d%s%s: %s", s.Server, Named(s.Name), words, printable.Count(s.IDs, "ID", "IDs"))
+	_, words := standing(s)
+	text := fmt.Sprintf("server %d%s%s: %s", s.Server, named(s.Name), words, printable.Count(s.IDs, "ID", "IDs"))
 	if s.IDs > 0 {
 		text += " from " + printable.Time(s.Oldest) + " to " + printable.Time(s.Newest)
 	}

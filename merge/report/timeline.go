@@ -10,9 +10,9 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// Timeline has a bar for every server of every database. Positions across are percentages, so that it fits
+// timeline has a bar for every server of every database. Positions across are percentages, so that it fits
 // a telephone as well; positions down are pixels.
-type Timeline struct {
+type timeline struct {
 	Bars    []bar
 	Ticks   []tick
 	Check   string // position of the time of the check
@@ -23,7 +23,7 @@ type Timeline struct {
 
 type bar struct {
 	Label    string
-	Class    string // see [Standing]
+	Class    string // see [standing]
 	TextY, Y int
 	From, To string
 	Late     bool   // continues beyond the right edge
@@ -40,8 +40,8 @@ const (
 	barHeight = 52
 )
 
-// New returns nil if there are no IDs.
-func New(r *verdict.Report) *Timeline {
+// newTimeline returns nil if there are no IDs.
+func newTimeline(r *verdict.Report) *timeline {
 	type row struct {
 		verdict.ServerSummary
 		source string
@@ -82,18 +82,18 @@ func New(r *verdict.Report) *Timeline {
 		return fmt.Sprintf("%.2f%%", 1+98*t.Sub(first).Seconds()/max(last.Sub(first).Seconds(), 1e-3))
 	}
 
-	t := &Timeline{Check: at(check)}
+	t := &timeline{Check: at(check)}
 	for i, row := range rows {
 		if i == maxBars {
 			t.Omitted = len(rows) - maxBars
 			break
 		}
 		b := bar{
-			Label: fmt.Sprintf("server %d%s in %s: %s", row.Server, Named(row.Name), row.source, printable.Count(row.IDs, "ID", "IDs")),
+			Label: fmt.Sprintf("server %d%s in %s: %s", row.Server, named(row.Name), row.source, printable.Count(row.IDs, "ID", "IDs")),
 			TextY: i * barHeight, Y: i*barHeight + 40,
 			From: at(row.Oldest), To: at(row.Newest),
 		}
-		class, words := Standing(row.ServerSummary)
+		class, words := standing(row.ServerSummary)
 		b.Class, b.Label = class, b.Label+words
 		if row.Newest.After(last) {
 			b.To, b.Late = at(last), true
@@ -124,17 +124,17 @@ func ticks(first, last time.Time, at func(time.Time) string) []tick {
 	}
 }
 
-// Named returns a name as it is written after its server.
-func Named(name string) string {
+// named returns a name as it is written after its server.
+func named(name string) string {
 	if name == "" {
 		return ""
 	}
 	return " " + name
 }
 
-// Standing is the class of a server's bar, and the words for a server that is not
+// standing is the class of a server's bar, and the words for a server that is not
 // the database's own.
-func Standing(s verdict.ServerSummary) (class, words string) {
+func standing(s verdict.ServerSummary) (class, words string) {
 	switch {
 	case !s.Listed:
 		return "unlisted", ", not in the registry"

@@ -19,7 +19,7 @@ func TestTimeline(t *testing.T) {
 		{Name: "s1", Servers: []verdict.ServerSummary{server(2, true, day(1), day(6), day(6)), {Server: 3}}},
 		{Name: "s2", Servers: []verdict.ServerSummary{server(1, true, day(6), day(11), day(400)), server(7, false, day(2), day(300), day(1))}},
 	}}
-	tl := New(r)
+	tl := newTimeline(r)
 	var got []string
 	for _, b := range tl.Bars {
 		got = append(got, fmt.Sprint(b.Label, "|", b.Class, "|", b.From, "|", b.To, "|", b.Late, "|", b.Mark))
@@ -36,14 +36,14 @@ func TestTimeline(t *testing.T) {
 	if tl.Check != "90.09%" {
 		t.Errorf("the check is at %s", tl.Check)
 	}
-	if New(&verdict.Report{}) != nil {
+	if newTimeline(&verdict.Report{}) != nil {
 		t.Error("a timeline without IDs")
 	}
 	// One moment only, and more servers than fit.
 	for n := range 100 {
 		r.Worlds[0].Servers = append(r.Worlds[0].Servers, server(100+n, true, day(3), day(3), day(3)))
 	}
-	if tl := New(r); len(tl.Bars) != maxBars || tl.Omitted != 43 {
+	if tl := newTimeline(r); len(tl.Bars) != maxBars || tl.Omitted != 43 {
 		t.Errorf("%d bars, %d omitted", len(tl.Bars), tl.Omitted)
 	}
 }

@@ -9,56 +9,48 @@ import (
 	"strconv"
 	"strings"
 
-	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/merge"
 	"mergesafe/merge/keys"
 )
 
-// WriteWhois writes [WhoisText] as a terminal shows it. It returns the error of w.
+// WriteWhois says where a key came from, or its key in the merged database if world names the
+// one that had it. It returns the error of w.
 func WriteWhois(w io.Writer, o TextOptions, made, world, table string, key keys.Integer, way []merge.Origin) error {
 	t := newText(o)
-	t.lines(0, strings.Split(WhoisText(made, world, table, key, way), "\n"))
-	return t.to(w)
-}
-
-// WhoisText says where a key came from, or its key in the merged database if world names the
-// one that had it.
-func WhoisText(made, world, table string, key keys.Integer, way []merge.Origin) string {
-	place := printable.Text(table) + " " + key.String()
+	place := table + " " + key.String()
 	switch {
 	case len(way) == 0 && world == "":
-		return fmt.Sprintf("%s of %s was not copied by a merge.", place, printable.Text(made))
+		t.line(0, fmt.Sprintf("%s of %s was not copied by a merge.", place, made))
 	case len(way) == 0:
-		return fmt.Sprintf("%s of %s was not copied to %s by a merge.", place, printable.Text(world), printable.Text(made))
+		t.line(0, fmt.Sprintf("%s of %s was not copied to %s by a merge.", place, world, made))
 	}
-	var lines []string
 	for _, o := range way {
-		line := fmt.Sprintf("%s %s of %s became %s", printable.Text(o.Table), o.Old, printable.Text(o.Source), o.New)
+		line := fmt.Sprintf("%s %s of %s became %s", o.Table, o.Old, o.Source, o.New)
 		if o.Matched {
 			line += ", which is the same thing"
 		}
-		lines = append(lines, line+"  (merge "+o.Merge+")")
+		t.line(0, line+"  (merge "+o.Merge+")")
 	}
-	return strings.Join(lines, "\n")
+	return t.to(w)
 }
 
 // WritePlanned says that a row stayed behind, or what its key became, merge by merge.
 func WritePlanned(w io.Writer, o TextOptions, steps []merge.Planned) error {
 	t := newText(o)
 	for i, s := range steps {
-		became := "stayed behind: " + printable.Text(s.Stays)
+		became := "stayed behind: " + s.Stays
 		switch {
 		case s.Stays != "":
 		case s.New == s.Old:
 			became = "kept this key"
 		default:
-			became = "became " + printable.Text(s.New)
+			became = "became " + s.New
 		}
 		if s.Stays == "" && i == 0 {
-			became += fmt.Sprintf(", if %s had it: for such keys, only the plan is recorded", printable.Text(s.Source))
+			became += fmt.Sprintf(", if %s had it: for such keys, only the plan is recorded", s.Source)
 		}
-		t.line(0, fmt.Sprintf("%s %s of %s %s  (merge %s)", printable.Text(s.Table), printable.Text(s.Old), printable.Text(s.Source), became, s.Merge))
+		t.line(0, fmt.Sprintf("%s %s of %s %s  (merge %s)", s.Table, s.Old, s.Source, became, s.Merge))
 	}
 	return t.to(w)
 }
