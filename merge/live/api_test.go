@@ -128,7 +128,7 @@ func TestPlayers(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	hostile := night(t, 60)
 	hostile.status.Merges[26].Worlds[0] = "a\"b\\c\nd\xff{}"
-	for name, source := range map[string]Source{"night": hostile, "idle": &book{status: campaign.Status{Now: noon}}, "none": &bookOf{away: os.ErrClosed}} {
+	for name, source := range map[string]Source{"night": hostile, "idle": &book{status: campaign.Status{Now: noon}}, "none": &book{away: os.ErrClosed}} {
 		text := ask(New(source, Options{}), "GET", "/metrics", "").Body.String()
 		problems, err := promlint.New(strings.NewReader(text)).Lint()
 		if err != nil || len(problems) > 0 {

@@ -52,7 +52,6 @@ func newRenderer() (renderer, error) {
 		"few":     func(names []string) folded[string] { return fold(names, 2) },
 		"stamp":   clock,
 		"command": campaign.IsCommand,
-		"lasts":   lasts,
 		"href":    func(name string) string { return (&url.URL{Path: "report/" + name}).EscapedPath() },
 	}).ParseFS(files, "page.html", "parts.html", "export.html")
 	return renderer{t}, err

@@ -176,16 +176,13 @@ func TestAway(t *testing.T) {
 		if f := s.next(); f.message.Error != "" || f.message.Now != "2026-11-21T04:12:05Z" {
 			t.Errorf("afterwards: %+v", f)
 		}
-		if code := ask(New(&bookOf{away: errors.New("no state")}, Options{}), "GET", "/", "").Code; code != 200 {
+		none := night(t, 1)
+		none.away = errors.New("no state")
+		if code := ask(New(none, Options{}), "GET", "/", "").Code; code != 200 {
 			t.Errorf("a page without a state yet: %d", code)
 		}
 	})
 }
-
-type bookOf struct{ away error }
-
-func (b *bookOf) Status(context.Context) (*campaign.Status, error)             { return nil, b.away }
-func (b *bookOf) Events(context.Context, int64, int) ([]campaign.Event, error) { return nil, b.away }
 
 // However many look on, the state is read once a second.
 func TestReads(t *testing.T) {
