@@ -32,13 +32,38 @@ type Input struct {
 // and may be a world that the command does not know. Without a name there is nothing to be
 // written, and all methods do nothing.
 func NewFile(flag, name string, inputs ...Input) (*File, error) {
-	return create(flag, name, func() bool { return true }, inputs)
+	return NewFirstFile(flag, name, func() bool { return true }, inputs...)
 }
 
 // NewFirstFile is NewFile, but never takes the place of an older file, unless over says so of it: that is
 // an error like [fs.ErrExist].
 func NewFirstFile(flag, name string, over func() bool, inputs ...Input) (*File, error) {
-	return create(flag, name, over, inputs)
+	if name == "" {
+		return new(File), nil
+	}
+	if shown := MaskedWord(name); shown != name {
+		return nil, Usage("-%s %s: want the name of a file, not a DSN, which may have a password in it", flag, shown)
+	}
+	if err := writable(flag, name, inputs); err != nil {
+		return nil, err
+	}
+	if _, err := os.Lstat(name); err == nil && !over() {
+		return nil, fmt.Errorf("-%s: %s: %w: want another name", flag, name, fs.ErrExist)
+	}
+	part, err := newPart(name)
+	if e, ok := errors.AsType[*fs.PathError](err); ok { // it names the temporary file
+		if _, folder := os.Stat(filepath.Dir(name)); errors.Is(folder, fs.ErrNotExist) {
+			return nil, WithHint(fmt.Errorf("-%s: %s: there is no folder %s", flag, name, filepath.Dir(name)),
+				"Make it (mkdir -p "+printable.Quoted(filepath.Dir(name))+"), or choose a file in another one.")
+		}
+		err = fmt.Errorf("%s: %w", name, e.Err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("-%s: %w", flag, err)
+	}
+	part.Close()
+	os.Remove(part.Name()) // one that lay there while the work goes on would be left by a kill
+	return &File{name, over}, nil
 }
 
 // writable refuses what a command must not write: one of its inputs, which may not be there yet, a database, and what is no file.
@@ -84,35 +109,6 @@ func isDatabase(name string) bool {
 	head := make([]byte, len(magic))
 	_, err = io.ReadFull(f, head)
 	return err == nil && string(head) == magic
-}
-
-func create(flag, name string, over func() bool, inputs []Input) (*File, error) {
-	if name == "" {
-		return new(File), nil
-	}
-	if shown := MaskedWord(name); shown != name {
-		return nil, Usage("-%s %s: want the name of a file, not a DSN, which may have a password in it", flag, shown)
-	}
-	if err := writable(flag, name, inputs); err != nil {
-		return nil, err
-	}
-	if _, err := os.Lstat(name); err == nil && !over() {
-		return nil, fmt.Errorf("-%s: %s: %w: want another name", flag, name, fs.ErrExist)
-	}
-	part, err := newPart(name)
-	if e, ok := errors.AsType[*fs.PathError](err); ok { // it names the temporary file
-		if _, folder := os.Stat(filepath.Dir(name)); errors.Is(folder, fs.ErrNotExist) {
-			return nil, WithHint(fmt.Errorf("-%s: %s: there is no folder %s", flag, name, filepath.Dir(name)),
-				"Make it (mkdir -p "+printable.Quoted(filepath.Dir(name))+"), or choose a file in another one.")
-		}
-		err = fmt.Errorf("%s: %w", name, e.Err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("-%s: %w", flag, err)
-	}
-	part.Close()
-	os.Remove(part.Name()) // one that lay there while the work goes on would be left by a kill
-	return &File{name, over}, nil
 }
 
 // newPart makes the temporary file of one process. One that a killed process left stays: another process may
