@@ -8,6 +8,7 @@ import (
 
 	"mergesafe/internal/strict"
 	"mergesafe/merge/rules"
+	"mergesafe/tools/internal/cli"
 )
 
 // maxPlace is how many characters the place of a column may have.
@@ -46,6 +47,14 @@ func split(s string) (table, column string) {
 		return "", ""
 	}
 	return t.Exact, c.Exact
+}
+
+// ColumnOfNames is the table and the column that -names gives. A name with a dot is in backquotes, as in rules.
+func ColumnOfNames(names string) (table, column string, err error) {
+	if table, column = split(names); table == "" || column == "" {
+		return "", "", cli.Usage("-names %q: want a table and its column of names, such as characters.name, or '`a.b`.name'", names)
+	}
+	return table, column, nil
 }
 
 // jointColumns is several columns of one table together: "ranks.(guild, rank)".
