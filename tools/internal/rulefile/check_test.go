@@ -81,7 +81,8 @@ func TestParseAll(t *testing.T) {
 			{Table: "guilds", Columns: []string{"realm", "name"}}, {Table: "a.b", Columns: []string{"c"}}},
 		Rekey: &rules.Rekey{Spaces: []rules.Space{{Name: "objects", Keys: []string{"characters.guid", "items.id"}, Step: 10_000_000, Max: 2_147_483_647, Keep: "<1000",
 			File: "config.toml"}, {Keys: []string{"accounts.id"}, Match: []string{"accounts.name"}, Offsets: map[string]uint64{"s2": 20_000_000}, File: "config.toml"}},
-			Counters: []rules.CounterRow{{At: "seq.next", When: &rules.When{Column: "name", Is: []string{"item"}}, Space: "objects", Others: rules.OthersPlain, File: "config.toml"}}},
+			Counters: []rules.CounterRow{{At: "seq.next", When: &rules.When{Column: "name", Is: []string{"item"}}, Space: "objects", Others: rules.OthersPlain, File: "config.toml"},
+				{At: "object_seq", Space: "objects", File: "config.toml"}}},
 		Rules: []rules.Declarations{{
 			File:  "config.toml",
 			Plain: []string{"*.level", "characters.money"}, Shared: []string{"*.map", "character_spell.spell", "characters.account", "guild.founder"},
@@ -89,7 +90,7 @@ func TestParseAll(t *testing.T) {
 			References: []rules.DeclaredReference{
 				{At: []string{"mail.sender", "character_*.guid", "bags.item{0..18}"}, To: []string{"characters.guid"}, None: []string{"0", "-1", "<32"}, Dangling: []string{"-2"},
 					When: &rules.When{Column: "type", Is: []string{"0"}}, Others: rules.OthersPlain, Gone: rules.GoneDrop},
-				{At: []string{"auctions.mail_body"}, To: []string{"items.guid"}, Format: "list sep=':' pos=0"},
+				{At: []string{"auctions.mail_body"}, To: []string{"items.guid"}, Format: "list sep=':' pos=0", Gone: rules.GoneNone},
 				{Table: "ranks", Columns: []string{"guild", "rank"}, ToTable: "guild_ranks", ToColumns: []string{"guild_id", "rank_id"}},
 			},
 		}},

@@ -3,27 +3,7 @@ package rulefile
 import (
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-
-	"mergesafe/merge/rules"
 )
-
-func TestParseLeave(t *testing.T) {
-	got, err := parse("[[merge.leave]]\ntable = 'a'\nwhere = 'x < 3'\nbest = { of = 'b', keep = 5, by = ['c desc', 'd'] }\n[[merge.leave]]\ntable = 'g'\nfewer = { of = 'm.g', than = 5 }\n" +
-		"[[check.reference]]\nto = 'a.id'\nat = ['m.a']\ngone = 'none'\n")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []rules.Leave{{Table: "a", Where: "x < 3", Best: &rules.Best{Of: "b", Keep: 5, By: []string{"c desc", "d"}}, File: "config.toml", Line: 1},
-		{Table: "g", Fewer: &rules.Fewer{Of: "m.g", Than: 5}, File: "config.toml", Line: 5}}
-	if diff := cmp.Diff(want, got.Check.Leave); diff != "" {
-		t.Error(diff)
-	}
-	if gone := got.Check.Rules[0].References[0].Gone; gone != rules.GoneNone {
-		t.Errorf("gone is %q", gone)
-	}
-}
 
 // A statement that says nothing, or something else than it may, is an error with its line.
 func TestParseLeaveProblems(t *testing.T) {

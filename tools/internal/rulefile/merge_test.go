@@ -21,13 +21,13 @@ var noPlaces = cmp.FilterPath(func(p cmp.Path) bool {
 // Statements that a check can refuse have their file and line.
 func TestPlaces(t *testing.T) {
 	got, err := parse("[[merge.name]]\nat='a.b'\n\n\n[[merge.name]]\nat='c.b'\n\n[[merge.space]]\nkeys=['a.b']\n[[merge.counter]]\nat='a.c'\nto='a.b'\n" +
-		"[[merge.table]]\ntables=['a']\npolicy='skip'\n[[check.reference]]\nat=['a.d']\nto='a.b'\n")
+		"[[merge.table]]\ntables=['a']\npolicy='skip'\n[[check.reference]]\nat=['a.d']\nto='a.b'\n[[merge.leave]]\ntable='a'\nwhere='b'\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := got.Check
 	places := fmt.Sprint(got.Names[0].File, got.Names[0].Line, got.Names[1].Line, " ", c.Rekey.Spaces[0].File, c.Rekey.Spaces[0].Line, " ", c.Rekey.Counters[0].File, c.Rekey.Counters[0].Line,
-		" ", c.Tables[0].File, c.Tables[0].Line, " ", c.Rules[0].File, c.Rules[0].References[0].Line)
+		" ", c.Tables[0].File, c.Tables[0].Line, " ", c.Rules[0].File, c.Rules[0].References[0].Line, " ", c.Leave[0].File, c.Leave[0].Line)
 	said, err := parse("[[check.unique]]\nat='a.b'\n[[check.id]]\nat='a.c'\n[[check.world]]\nat='a.b'\nby='id'\n[check]\nplain = [\n  'a.x',\n  'a.y',\n]\nshared = [{ at = 'a.z' }]\n" +
 		"[[check.reference]]\nat=['a.n']\nto='a.m'\nby='k'\n")
 	if err != nil {
@@ -37,7 +37,7 @@ func TestPlaces(t *testing.T) {
 	if got := fmt.Sprint(c.Uniques[0].Line, c.IDs[0].Line, c.Worlds[0].Line, c.Rules[0].LineOf("plain", "a.y"), c.Accounts[0].Line, said.Copies[0].Line); got != "1 3 5 11 13 14" {
 		t.Errorf("lines %s", got)
 	}
-	if want := "config.toml1 5 config.toml8 config.toml10 config.toml13 config.toml16"; places != want {
+	if want := "config.toml1 5 config.toml8 config.toml10 config.toml13 config.toml16 config.toml19"; places != want {
 		t.Errorf("%s, want %s", places, want)
 	}
 }

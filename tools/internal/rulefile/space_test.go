@@ -5,34 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-
-	"mergesafe/merge/rules"
 )
 
-// A counter is a column, or a sequence by its name alone.
-func TestParseCounter(t *testing.T) {
-	got, err := parse("[[merge.counter]]\nat = 'seq.next'\nwhen = { column = 'name', is = ['item'] }\nto = 'items.id'\n[[merge.counter]]\nat = 'char_seq'\nto = 'chars.guid'\n")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []rules.CounterRow{{At: "seq.next", When: &rules.When{Column: "name", Is: []string{"item"}}, Space: "items.id"}, {At: "char_seq", Space: "chars.guid"}}
-	if diff := cmp.Diff(want, got.Check.Rekey.Counters, noPlaces); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-// A space may say which of its rows are the same thing, or take its map from a plan, which is
-// looked for beside the file.
-func TestParseMatch(t *testing.T) {
-	got, err := parse("[[merge.space]]\nkeys = ['accounts.id']\nmatch = ['accounts.name', 'accounts.realm']\n")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"accounts.name", "accounts.realm"}, got.Check.Rekey.Spaces[0].Match); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+// A space may take its map from a plan, which is looked for beside the file.
+func TestMapOfPlan(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "auth.json"), []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
