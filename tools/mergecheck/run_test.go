@@ -27,7 +27,6 @@ import (
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
-	"mergesafe/merge/catalog"
 	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 	"mergesafe/tools/internal/cli"
@@ -95,30 +94,6 @@ func makeWorld(t *testing.T, dsn string, server, count int, prefix string) {
 	t.Helper()
 	if err := clitest.MakeWorld(t.Context(), dsn, gameid.ServerID(server), count, prefix); err != nil {
 		t.Fatal(err)
-	}
-}
-
-func TestJSON(t *testing.T) {
-	dir := t.TempDir()
-	s1, s3 := "sqlite:"+filepath.Join(dir, "s1.db"), "sqlite:"+filepath.Join(dir, "s3.db")
-	makeWorld(t, s1, 1, 20, "a")
-	makeWorld(t, s3, 1, 10, "c")
-	r := reported(t, cli.Conflicts, s1, s3)
-	if r.Version != verdict.ReportVersion || r.Verdict != verdict.Fail || len(r.Worlds) != 2 || r.Worlds[0].Name != filepath.Join(dir, "s1.db") {
-		t.Errorf("version %d, verdict %s, worlds %+v", r.Version, r.Verdict, r.Worlds)
-	}
-	for _, result := range r.Results {
-		if result.Code != verdict.CodeKeyCollision || result.Table != "players" {
-			continue
-		}
-		if len(result.Samples) != rules.Samples || len(result.Samples[0].Rows) != 2 {
-			t.Fatalf("samples %v", result.Samples)
-		}
-		for i, want := range []string{"a0", "c0"} {
-			if got := result.Samples[0].Rows[i].Fields[2]; got != (catalog.Field{Column: "name", Value: want}) {
-				t.Errorf("row %d shows %v, want the name %s", i, got, want)
-			}
-		}
 	}
 }
 
