@@ -16,8 +16,8 @@ func WithAccount(address, account string) string {
 	return address
 }
 
-// AroundName divides an address into the name of its database and what is around that.
-func AroundName(address string) (before, name, after string) {
+// aroundName divides an address into the name of its database and what is around that.
+func aroundName(address string) (before, name, after string) {
 	mysql := strings.HasPrefix(address, string(sqldb.MySQL)+":")
 	end := len(address) - len(filepath.Ext(address))
 	at := strings.LastIndexAny(address, `:/\`) + 1
@@ -32,8 +32,8 @@ func AroundName(address string) (before, name, after string) {
 	return address[:at], address[at:end], address[end:]
 }
 
-// Shown is an address as hooks get it: without parameters; "" if there is none.
-func Shown(address string) string {
+// shown is an address as hooks get it: without parameters; "" if there is none.
+func shown(address string) string {
 	if address == "" {
 		return ""
 	}
@@ -45,14 +45,14 @@ func Shown(address string) string {
 // name of its database has there now, or 2: names do not grow if the result of one merge is merged
 // again. If the world itself has the name that was made for it, its number counts the same way.
 func New(text, world, now string) string {
-	before, had, after := AroundName(now)
+	before, had, after := aroundName(now)
 	name := text
 	if strings.Contains(text, ":") {
 		before, after = "", ""
-		_, name, _ = AroundName(text)
+		_, name, _ = aroundName(text)
 	}
-	mark, _, counts := strings.Cut(name, IntoNumber)
-	_, mark, targeted := cutLast(mark, IntoFirst)
+	mark, _, counts := strings.Cut(name, intoNumber)
+	_, mark, targeted := cutLast(mark, intoFirst)
 	number := 1
 	if counts {
 		if rest, digits, _ := cutLast(had, mark); rest != "" || !targeted {
@@ -62,7 +62,7 @@ func New(text, world, now string) string {
 			world, number = rest, max(number, numberIn(digits))
 		}
 	}
-	fill := strings.NewReplacer(IntoFirst, world, IntoNumber, strconv.Itoa(number+1))
+	fill := strings.NewReplacer(intoFirst, world, intoNumber, strconv.Itoa(number+1))
 	return before + fill.Replace(text) + after
 }
 
@@ -84,9 +84,9 @@ func numberIn(digits string) int {
 	return int(n)
 }
 
-// Same reports whether two DSNs name one database, by what they say. It is for databases that are not there yet: others
+// same reports whether two DSNs name one database, by what they say. It is for databases that are not there yet: others
 // are compared by [merge.Twins], since two names may lead to one.
-func Same(a, b string) bool {
+func same(a, b string) bool {
 	first, ok1 := sqldb.ParseServer(a)
 	second, ok2 := sqldb.ParseServer(b)
 	if ok1 && ok2 {

@@ -84,7 +84,7 @@ func (b *Book) fileOf(merge, ending string) string {
 
 // Status is how the campaign is now. It reads only the state.
 func (b *Book) Status(ctx context.Context) (*Status, error) {
-	running := IsTaken(b.lockPath())
+	running := isTaken(b.lockPath())
 	s := &Status{Name: b.campaign.Name, Parallel: b.campaign.Parallel, Merges: []MergeStatus{}}
 	err := b.look(ctx, func(ctx context.Context, at state) (err error) {
 		g, err := at.general(ctx)
@@ -165,7 +165,7 @@ func (b *Book) pause(ctx context.Context, paused bool) error {
 		}
 		if err := s.setGeneral(ctx, func(g *general) {
 			g.Paused = paused
-			g.clock(b.now().UTC(), IsTaken(b.lockPath()) && g.works())
+			g.clock(b.now().UTC(), isTaken(b.lockPath()) && g.works())
 		}); err != nil {
 			return err
 		}
@@ -197,7 +197,7 @@ func (b *Book) Skip(ctx context.Context, merge string) error {
 			return &unfitError{fmt.Sprintf("the merge %q is already %s", merge, r.Phase)}
 		case r.Phase.IsTry():
 			return &unfitError{fmt.Sprintf("the merge %q has the database of a rehearsal: undo the rehearsal first", merge)}
-		case r.Active && IsTaken(b.lockPath()):
+		case r.Active && isTaken(b.lockPath()):
 			r.Skip = true // the process that works on it says how far it came
 			return s.put(ctx, r)
 		}

@@ -142,7 +142,7 @@ func TestWorked(t *testing.T) {
 	b.now = func() time.Time { return now }
 	pass := func(minutes int) { now = now.Add(time.Duration(minutes) * time.Minute) }
 	begun := func(doing string) (r *runner, kill func()) {
-		lock, err := Take(t.Context(), b.lockPath())
+		lock, err := take(t.Context(), b.lockPath())
 		must(t, err)
 		r = &runner{book: b, doing: doing}
 		must(t, r.begin(t.Context()))

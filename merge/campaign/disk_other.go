@@ -2,4 +2,4 @@
 
 package campaign
 
-func Disk(string) (id string, free int64, ok bool) { return "", 0, false }
+func diskOf(string) (id string, free int64, ok bool) { return "", 0, false }

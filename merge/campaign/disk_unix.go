@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// Disk tells the file system that a folder or file is on from others, and how many bytes
+// diskOf tells the file system that a folder or file is on from others, and how many bytes
 // this account may still write there. ok is false if that is not known.
-func Disk(path string) (id string, free int64, ok bool) {
+func diskOf(path string) (id string, free int64, ok bool) {
 	var fs syscall.Statfs_t
 	var file syscall.Stat_t
 	if syscall.Statfs(path, &fs) != nil || syscall.Stat(path, &file) != nil {

@@ -13,13 +13,13 @@ import (
 
 // What a name of a new database may have in it.
 const (
-	IntoFirst  = "{first}" // the name of the first world
-	IntoNumber = "{n}"     // the next number
+	intoFirst  = "{first}" // the name of the first world
+	intoNumber = "{n}"     // the next number
 )
 
 // DefaultInto is the new database of a merge if the file names none: w1_m2, and w1_m3 if that is merged
 // again. A name that no server takes, and one that a world has, is a problem of the file.
-const DefaultInto = IntoFirst + "_m" + IntoNumber
+const DefaultInto = intoFirst + "_m" + intoNumber
 
 var (
 	intoBraces = regexp.MustCompile(`^[^{}]*(?:\{first\}[^{}]*)?(?:\pL\{n\}(?:[.?][^{}]*)?)?$`)
@@ -39,7 +39,7 @@ func intoProblem(text string) string { return intoProblemOf(text, "w") }
 func intoProblemOf(text, first string) string {
 	const want = `want a name such as "{first}_2026" or "{first}_m{n}", ` +
 		`or an address such as "mysql:tcp(db4:3306)/{first}_m{n}"`
-	filled := strings.NewReplacer(IntoFirst, first, IntoNumber, "2").Replace(text)
+	filled := strings.NewReplacer(intoFirst, first, intoNumber, "2").Replace(text)
 	server, isServer := sqldb.ParseServer(filled)
 	isServer = isServer && strings.HasPrefix(text, "mysql:") && server.Database != ""
 	isFile := strings.HasPrefix(text, "sqlite:") && sqldb.Redact(filled) == filled

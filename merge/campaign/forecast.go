@@ -25,8 +25,8 @@ func (w Work) Weight() time.Duration {
 	return w.fixed() + rows(w.Rows, copiedPerSecond) + rows(w.Rows, readPerSecond)
 }
 
-// ApplyWeight is how long it takes there without the proof.
-func (w Work) ApplyWeight() time.Duration { return w.fixed() + rows(w.Rows, copiedPerSecond) }
+// applyWeight is how long it takes there without the proof.
+func (w Work) applyWeight() time.Duration { return w.fixed() + rows(w.Rows, copiedPerSecond) }
 
 func (w Work) fixed() time.Duration {
 	return time.Duration(w.Merges)*perMerge + time.Duration(w.Worlds)*perWorld

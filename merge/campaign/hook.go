@@ -162,10 +162,10 @@ func (h Hook) post(ctx context.Context, _ Message, body []byte, said *tail) erro
 	return nil
 }
 
-// Notify tells m to all hooks that want its kind. What fails is for the log: a campaign does
+// notify tells m to all hooks that want its kind. What fails is for the log: a campaign does
 // not depend on it.
-func (c *Campaign) Notify(ctx context.Context, m Message) (failed []error) {
-	for _, h := range c.HooksOn(m.Event) {
+func (c *Campaign) notify(ctx context.Context, m Message) (failed []error) {
+	for _, h := range c.hooksOn(m.Event) {
 		m.Campaign = c.Name
 		if err := h.Call(ctx, m); err != nil {
 			failed = append(failed, err)
@@ -174,10 +174,10 @@ func (c *Campaign) Notify(ctx context.Context, m Message) (failed []error) {
 	return failed
 }
 
-// Ask asks all hooks of a question; asked is false if there are none. All have to say yes.
-func (c *Campaign) Ask(ctx context.Context, m Message) (asked bool, err error) {
+// ask asks all hooks of a question; asked is false if there are none. All have to say yes.
+func (c *Campaign) ask(ctx context.Context, m Message) (asked bool, err error) {
 	m.Campaign = c.Name
-	for _, h := range c.HooksOn(m.Event) {
+	for _, h := range c.hooksOn(m.Event) {
 		if err := h.Call(ctx, m); err != nil {
 			return true, err
 		}
@@ -186,7 +186,7 @@ func (c *Campaign) Ask(ctx context.Context, m Message) (asked bool, err error) {
 	return asked, nil
 }
 
-func (c *Campaign) HooksOn(kind string) (all []Hook) {
+func (c *Campaign) hooksOn(kind string) (all []Hook) {
 	for _, h := range c.Hooks {
 		if slices.Contains(h.On, kind) {
 			all = append(all, h)

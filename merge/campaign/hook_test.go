@@ -196,17 +196,17 @@ func TestHookRequest(t *testing.T) {
 func TestHooksOn(t *testing.T) {
 	t.Parallel()
 	c := &Campaign{Name: "autumn", Hooks: []Hook{{On: []string{"merged", AskStopped}, Run: []string{"true"}}, {On: []string{"merged"}, Run: []string{"false"}}}}
-	if failed := c.Notify(t.Context(), Message{Event: "merged"}); len(failed) != 1 {
+	if failed := c.notify(t.Context(), Message{Event: "merged"}); len(failed) != 1 {
 		t.Errorf("got %v", failed)
 	}
-	if asked, err := c.Ask(t.Context(), Message{Event: AskStopped}); !asked || err != nil {
+	if asked, err := c.ask(t.Context(), Message{Event: AskStopped}); !asked || err != nil {
 		t.Errorf("got %v, %v", asked, err)
 	}
-	if asked, err := c.Ask(t.Context(), Message{Event: AskBackedUp}); asked || err != nil {
+	if asked, err := c.ask(t.Context(), Message{Event: AskBackedUp}); asked || err != nil {
 		t.Errorf("nobody to ask: got %v, %v", asked, err)
 	}
 	c.Hooks[1].On = []string{AskStopped}
-	if asked, err := c.Ask(t.Context(), Message{Event: AskStopped}); !asked || err == nil {
+	if asked, err := c.ask(t.Context(), Message{Event: AskStopped}); !asked || err == nil {
 		t.Errorf("one says no: got %v, %v", asked, err)
 	}
 }

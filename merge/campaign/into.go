@@ -39,7 +39,7 @@ func (b *Book) findInto(ctx context.Context, j *job, doing string) error {
 				"want mysql:user:password@tcp(host:port)/database", b.file, j.Name())
 		}
 	}
-	_, name, _ := AroundName(j.to)
+	_, name, _ := aroundName(j.to)
 	j.into = merge.Database{Name: name, DSN: WithAccount(j.to, account)}
 	old, _, _ := sqldb.SplitDSN(now)
 	if kind, _, err := sqldb.SplitDSN(j.to); err != nil || kind != old {
@@ -62,12 +62,12 @@ func newOnes(file string, jobs []*job) error {
 	for _, j := range jobs {
 		for _, other := range jobs {
 			for i, d := range other.databases {
-				if Same(d.DSN, j.to) {
+				if same(d.DSN, j.to) {
 					const want = "want one that does not exist, such as one with {n} in its name"
 					return j.wrong(file, "is that of the world %q: %s", other.Worlds[i], want)
 				}
 			}
-			if j != other && Same(j.to, other.to) {
+			if j != other && same(j.to, other.to) {
 				return j.wrong(file, "is also that of the merge %q: want another name", other.Name())
 			}
 		}

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// ErrTaken: another process has the lock.
-var ErrTaken = errors.New("taken")
+// errTaken: another process has the lock.
+var errTaken = errors.New("taken")
 
-// Take takes the lock of a file, until the file is closed, or returns ErrTaken. It is the operating
+// take takes the lock of a file, until the file is closed, or returns errTaken. It is the operating
 // system's own, so that it ends with the process. A process that only looks whether it is held has it
 // for a moment: for that it waits.
-func Take(ctx context.Context, path string) (*os.File, error) {
+func take(ctx context.Context, path string) (*os.File, error) {
 	patience, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	for {
@@ -22,7 +22,7 @@ func Take(ctx context.Context, path string) (*os.File, error) {
 		if err == nil {
 			return f, nil
 		}
-		if !errors.Is(err, ErrTaken) {
+		if !errors.Is(err, errTaken) {
 			return nil, err
 		}
 		select {
@@ -39,11 +39,11 @@ const (
 	looking = false // which others may do as well; the file must be there
 )
 
-// IsTaken reports whether a process has the lock of a file.
-func IsTaken(path string) bool {
+// isTaken reports whether a process has the lock of a file.
+func isTaken(path string) bool {
 	f, err := openLocked(path, looking)
 	if err == nil {
 		f.Close()
 	}
-	return errors.Is(err, ErrTaken)
+	return errors.Is(err, errTaken)
 }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// openLocked opens the lock file. It returns ErrTaken if another process has it alone, or wants
+// openLocked opens the lock file. It returns errTaken if another process has it alone, or wants
 // it alone while others look.
 func openLocked(path string, alone bool) (*os.File, error) {
 	mode, how := os.O_RDONLY, syscall.LOCK_SH
@@ -30,7 +30,7 @@ func openLocked(path string, alone bool) (*os.File, error) {
 	}
 	f.Close()
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, ErrTaken
+		return nil, errTaken
 	}
 	return nil, &os.PathError{Op: "lock", Path: path, Err: err}
 }

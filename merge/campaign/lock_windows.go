@@ -9,7 +9,7 @@ import (
 // sharingViolation: the file is open elsewhere, and is not shared.
 const sharingViolation = syscall.Errno(32)
 
-// openLocked opens the lock file. It returns ErrTaken if another process has it alone, or wants
+// openLocked opens the lock file. It returns errTaken if another process has it alone, or wants
 // it alone while others look.
 func openLocked(path string, alone bool) (*os.File, error) {
 	name, err := syscall.UTF16PtrFromString(path)
@@ -22,7 +22,7 @@ func openLocked(path string, alone bool) (*os.File, error) {
 	}
 	h, err := syscall.CreateFile(name, access, shared, nil, create, syscall.FILE_ATTRIBUTE_NORMAL, 0)
 	if errors.Is(err, sharingViolation) {
-		return nil, ErrTaken
+		return nil, errTaken
 	}
 	if err != nil {
 		return nil, &os.PathError{Op: "lock", Path: path, Err: err}

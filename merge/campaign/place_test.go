@@ -85,7 +85,7 @@ func (p *place) database(world string) merge.Database {
 func (p *place) newDatabase(world string) merge.Database {
 	account, now := sqldb.SplitAccount(p.server(world))
 	to := New(cmp.Or(p.into, DefaultInto), world, now)
-	_, name, _ := AroundName(to)
+	_, name, _ := aroundName(to)
 	return merge.Database{Name: name, DSN: WithAccount(to, account)}
 }
 

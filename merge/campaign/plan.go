@@ -119,7 +119,7 @@ func (r *record) describe(j *job, plan *merge.Plan) {
 	names, _, _ := plan.Renamed()
 	r.Plan, r.Rows, r.Stay, r.Renames = plan.ID, plan.Rows(), plan.Leaving.Rows(), int(names)
 	r.New, r.To, r.From = plan.New.Name, j.to, j.was
-	r.Address, r.Was, r.Grants = Shown(j.to), Shown(j.was), plan.New.Grants
+	r.Address, r.Was, r.Grants = shown(j.to), shown(j.was), plan.New.Grants
 	r.Weight = workOf(plan).Weight().Seconds()
 }
 

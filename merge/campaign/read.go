@@ -65,7 +65,7 @@ func (c *Campaign) readFile(root *strict.Section) {
 		if len(m.Worlds) == 0 {
 			return
 		}
-		name := folded(strings.ReplaceAll(m.Into, IntoFirst, m.Name()))
+		name := folded(strings.ReplaceAll(m.Into, intoFirst, m.Name()))
 		if first, taken := made[name]; taken {
 			s.Problem("into", "is already the new database of the merge in line %d: want another name", first.Line("worlds"))
 		} else {
@@ -97,7 +97,7 @@ func (c *Campaign) read(s *strict.Section) {
 	c.Allow = s.List("allow", notEmpty("the code of a finding, such as column-opaque"))
 	s.Secret("into")
 	if into := s.Text("into", func(text string) string {
-		if !strings.Contains(text, IntoFirst) && text != "" {
+		if !strings.Contains(text, intoFirst) && text != "" {
 			return `is the same database for all merges: want {first} in it, such as "{first}_2026" or "{first}_m{n}"`
 		}
 		return intoProblem(text)

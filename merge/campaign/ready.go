@@ -235,8 +235,8 @@ func (n *preflight) sort() {
 // work was stopped.
 func (n *preflight) ask(ctx context.Context, d *job, m Message) (asked, yes bool, err error) {
 	m.At, m.Merge, m.Worlds = n.now().UTC(), d.Name(), d.Worlds
-	m.New, m.Address = d.into.Name, Shown(d.to)
-	asked, err = n.campaign.Ask(ctx, m)
+	m.New, m.Address = d.into.Name, shown(d.to)
+	asked, err = n.campaign.ask(ctx, m)
 	if ctx.Err() != nil {
 		return asked, false, context.Cause(ctx)
 	}
@@ -291,7 +291,7 @@ func (n *preflight) lookBackup(ctx context.Context, i int) error {
 	d := n.all[i]
 	for _, world := range d.Worlds {
 		switch {
-		case len(n.campaign.HooksOn(AskBackedUp)) > 0:
+		case len(n.campaign.hooksOn(AskBackedUp)) > 0:
 			if !n.stopped[i] { // which is a problem already
 				continue
 			}
@@ -316,23 +316,23 @@ func (n *preflight) lookRoom(ctx context.Context, i int) error {
 		n.leave("disk space checked"+saidByHand, d.Name())
 		return nil
 	}
-	bytes, err := Room(ctx, d.databases)
+	bytes, err := roomFor(ctx, d.databases)
 	if err != nil {
 		return err
 	}
 	folder := ""
-	switch server := Server(d.into); server { // that of a database that is not there is its neighbour's, on the same server
+	switch server := serverOf(d.into); server { // that of a database that is not there is its neighbour's, on the same server
 	case string(sqldb.SQLite):
-		folder, err = Folder(ctx, d.into)
-	case Server(d.databases[0]):
-		folder, err = Folder(ctx, d.databases[0])
+		folder, err = folderOf(ctx, d.into)
+	case serverOf(d.databases[0]):
+		folder, err = folderOf(ctx, d.databases[0])
 	}
 	if err != nil {
 		return err
 	}
 	id, free, known := "", int64(0), false
 	if folder != "" {
-		id, free, known = Disk(folder)
+		id, free, known = diskOf(folder)
 	}
 	if known {
 		n.mu.Lock()

@@ -15,12 +15,12 @@ import (
 // roomSpare is what a merge needs beside the rows: checkpoints, renames, keys.
 const roomSpare = 64 << 20
 
-// Room is how much room a merge may need where its new database is: twice what the worlds have
+// roomFor is how much room a merge may need where its new database is: twice what the worlds have
 // now, since a database first writes rows to a log, and fills its pages less when rows
 // come out of order.
-func Room(ctx context.Context, worlds []merge.Database) (bytes int64, err error) {
+func roomFor(ctx context.Context, worlds []merge.Database) (bytes int64, err error) {
 	for _, d := range worlds {
-		n, err := Size(ctx, d)
+		n, err := sizeOf(ctx, d)
 		if err != nil {
 			return 0, fmt.Errorf("database %q: %w", d.Name, err)
 		}
@@ -29,8 +29,8 @@ func Room(ctx context.Context, worlds []merge.Database) (bytes int64, err error)
 	return 2*bytes + roomSpare, nil
 }
 
-// Size is how many bytes a database has on its disk.
-func Size(ctx context.Context, d merge.Database) (bytes int64, err error) {
+// sizeOf is how many bytes a database has on its disk.
+func sizeOf(ctx context.Context, d merge.Database) (bytes int64, err error) {
 	dialect, path, err := sqldb.SplitDSN(d.DSN)
 	if err != nil {
 		return 0, err
@@ -59,21 +59,21 @@ func Size(ctx context.Context, d merge.Database) (bytes int64, err error) {
 // a world, if one of the same address is there.
 func Free(world merge.Database) func(ctx context.Context, d merge.Database) (bytes int64, known bool) {
 	return func(ctx context.Context, d merge.Database) (int64, bool) {
-		if Server(d) == Server(world) && Server(d) != string(sqldb.SQLite) {
+		if serverOf(d) == serverOf(world) && serverOf(d) != string(sqldb.SQLite) {
 			d = world
 		}
-		folder, err := Folder(ctx, d)
+		folder, err := folderOf(ctx, d)
 		if err != nil || folder == "" {
 			return 0, false
 		}
-		_, free, known := Disk(folder)
+		_, free, known := diskOf(folder)
 		return free, known
 	}
 }
 
-// Folder is the folder of this machine that a database writes to; "" if it may be on
+// folderOf is the folder of this machine that a database writes to; "" if it may be on
 // another one.
-func Folder(ctx context.Context, d merge.Database) (string, error) {
+func folderOf(ctx context.Context, d merge.Database) (string, error) {
 	dialect, path, err := sqldb.SplitDSN(d.DSN)
 	if err != nil {
 		return "", err
@@ -108,6 +108,14 @@ func Folder(ctx context.Context, d merge.Database) (string, error) {
 		return "", nil
 	}
 	return at.Folder, nil
+}
+
+// serverOf is the database server of a database: its address. All files of SQLite are on one.
+func serverOf(d merge.Database) string {
+	if s, ok := sqldb.ParseServer(d.DSN); ok {
+		return s.Address
+	}
+	return string(sqldb.SQLite)
 }
 
 // here reports whether an address is one of this machine.

@@ -96,9 +96,9 @@ func run(
 	if err != nil {
 		return nil, err
 	}
-	taken, err := Take(ctx, b.lockPath())
+	taken, err := take(ctx, b.lockPath())
 	if err != nil {
-		if errors.Is(err, ErrTaken) {
+		if errors.Is(err, errTaken) {
 			err = b.heldBy(ctx)
 		}
 		return nil, err
@@ -166,7 +166,7 @@ func jobsOf(ctx context.Context, b *Book, doing string, o Options) (all []*job, 
 			return nil, err
 		}
 		for _, d := range append(slices.Clone(j.databases), j.into) {
-			if server := Server(d); !slices.Contains(j.servers, server) {
+			if server := serverOf(d); !slices.Contains(j.servers, server) {
 				j.servers = append(j.servers, server)
 			}
 		}
@@ -470,11 +470,11 @@ func (r *runner) notifyNew(ctx context.Context) {
 			if of, err := r.book.merge(e.Merge); err == nil {
 				m.Worlds = of.Worlds
 				rec := r.recordOf(&job{Merge: of})
-				m.New, m.Address = rec.New, Shown(rec.To)
+				m.New, m.Address = rec.New, shown(rec.To)
 			}
 			var failed []error
 			if e.Kind != KindHook {
-				failed = r.book.campaign.Notify(ctx, m)
+				failed = r.book.campaign.notify(ctx, m)
 			}
 			if ctx.Err() != nil {
 				return

@@ -192,9 +192,9 @@ func (l limits) busy(servers []string, running []*job) bool {
 
 // tooLong says of a job that it does not fit into any window; "" if it does.
 func (l limits) tooLong(j *job) string {
-	if l.Window == nil || j.atMost <= l.Window.Length() {
+	if l.Window == nil || j.atMost <= l.Window.length() {
 		return ""
 	}
 	return fmt.Sprintf("it is predicted to take up to %s, but the window %s is %s long: try the campaign (apply -try) for a better estimate, or widen the window",
-		j.atMost.Round(time.Minute), printable.Text(l.Window.String()), l.Window.Length())
+		j.atMost.Round(time.Minute), printable.Text(l.Window.String()), l.Window.length())
 }

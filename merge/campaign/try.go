@@ -66,7 +66,7 @@ func (t *attempt) tried(plan *merge.Plan, result *merge.Result) ending {
 		rec.rest(Tried, "", nil, reports)
 		rec.Changed, rec.Copied = changed, result.Rows
 		if t.whole {
-			rec.Tried, rec.TriedWeight = took, workOf(plan).ApplyWeight().Seconds()
+			rec.Tried, rec.TriedWeight = took, workOf(plan).applyWeight().Seconds()
 		}
 	})
 	return done

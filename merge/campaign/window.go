@@ -2,8 +2,8 @@ package campaign
 
 import "time"
 
-// Length is how long the window is open.
-func (w *Window) Length() time.Duration {
+// length is how long the window is open.
+func (w *Window) length() time.Duration {
 	if d := w.To - w.From; d > 0 {
 		return d
 	}

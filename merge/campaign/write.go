@@ -48,10 +48,10 @@ func (c *Campaign) WriteTo(w io.Writer) (int64, error) {
 		line(key, value, comment)
 	}
 	b.WriteString("\n# Options: remove the # to set one.\n")
-	if c.Backup != "" || len(c.HooksOn(AskBackedUp)) == 0 {
+	if c.Backup != "" || len(c.hooksOn(AskBackedUp)) == 0 {
 		choice("backup", printable.TOML(ByHand), c.Backup != "", `each world has a backup; or a [[hook]] on "backed-up" says so`)
 	}
-	if c.Stopped != "" || len(c.HooksOn(AskStopped)) == 0 {
+	if c.Stopped != "" || len(c.hooksOn(AskStopped)) == 0 {
 		choice("stopped", printable.TOML(ByHand), c.Stopped != "", `worlds without a registry are stopped; or a [[hook]] on "stopped" says so`)
 	}
 	if c.Room != "" {
