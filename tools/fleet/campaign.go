@@ -168,11 +168,10 @@ func (n *night) worlds(ctx context.Context, config *databases.Config) (map[strin
 	all := make(map[string]merge.Database)
 	for _, m := range n.book.Campaign().Merges {
 		for _, world := range m.Worlds {
-			w, err := config.World(ctx, n.cmd, world)
-			if err != nil {
+			var err error
+			if all[world], err = databaseOf(ctx, n.cmd, config, world); err != nil {
 				return nil, err
 			}
-			all[world] = merge.Database{Name: world, DSN: w.DSN.Reveal()}
 		}
 	}
 	return all, nil

@@ -7,17 +7,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mergesafe/merge/inventory"
 	"mergesafe/merge/suggest"
 	"mergesafe/tools/internal/cli/clitest"
 )
 
-// The help on JSON has every field of the document, and no other.
-func TestHelpSuggestJSON(t *testing.T) {
-	is, documented := clitest.Fields(reflect.TypeFor[suggest.Suggestion]()), clitest.Documented(helpOf("suggest-json"))
-	slices.Sort(is)
-	slices.Sort(documented)
-	if diff := cmp.Diff(is, documented); diff != "" {
-		t.Errorf("(-is +documented):\n%s", diff)
+// The help on JSON has every field of the documents, and no other.
+func TestHelpJSON(t *testing.T) {
+	for help, document := range map[string]reflect.Type{"inventory-json": reflect.TypeFor[inventory.Inventory](), "suggest-json": reflect.TypeFor[suggest.Suggestion]()} {
+		is, documented := clitest.Fields(document), clitest.Documented(helpOf(help))
+		slices.Sort(is)
+		slices.Sort(documented)
+		if diff := cmp.Diff(is, documented); diff != "" {
+			t.Errorf("%s (-is +documented):\n%s", help, diff)
+		}
 	}
 }
 
