@@ -81,12 +81,7 @@ func TestLostState(t *testing.T) {
 	must(t, second(Apply(t.Context(), b, only("w5"))))
 	must(t, second(Undo(t.Context(), b, only("w5"))))
 	must(t, b.Skip(t.Context(), "w7"))
-	o := only("w3")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	o.Work.Pause = func(context.Context) error { cancel(errors.New("enough")); return nil }
-	if _, err := Apply(ctx, b, o); !errors.Is(err, merge.ErrStopped) {
-		t.Fatalf("got %v", err)
-	}
+	interrupted(t, b, only("w3"))
 	if got := phases(t, b); got != "w1 verified, w3 copying, w5 undone, w7 skipped, w9 planned" {
 		t.Fatalf("got %s", got)
 	}
@@ -99,7 +94,7 @@ func TestLostState(t *testing.T) {
 	must(t, os.Remove(b.statePath()))
 	b = opened(t, b.file)
 	var notes []string
-	o = p.options()
+	o := p.options()
 	o.Warn = func(text string) {
 		if strings.Contains(text, "was lost") {
 			notes = append(notes, text)

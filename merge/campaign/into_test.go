@@ -226,7 +226,7 @@ func TestOpenLater(t *testing.T) {
 	if places["w1"] != p.server("w1") {
 		t.Error("the place was set")
 	}
-	if stop, failure := (&place{TB: t, server: func(string) string { return "sqlite:" + p.dir + "/w1_m2.db" }}).starts("w1", 1); failure == nil {
+	if stop, failure := p.made("w1").starts("w1", 1); failure == nil {
 		stop()
 		t.Error("the world can be started before its database is open")
 	}
@@ -243,7 +243,7 @@ func TestOpenLater(t *testing.T) {
 	must(t, b.change(t.Context(), func(ctx context.Context, st state) error {
 		return st.set(ctx, b.campaign.Merges[0], func(r *record) { r.Phase, r.Open = Verifying, false })
 	}))
-	in := &place{TB: t, dir: p.dir, server: func(string) string { return "sqlite:" + p.dir + "/w1_m2.db" }}
+	in := p.made("w1")
 	in.exec("w1", "UPDATE players SET gold = gold + 1")
 	s, err = Apply(t.Context(), b, o)
 	must(t, err)

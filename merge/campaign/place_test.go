@@ -3,6 +3,7 @@ package campaign
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -242,6 +243,17 @@ func planned(t testing.TB, b *Book, o Options) {
 		if m.Phase == Refused {
 			t.Fatalf("%s: %s", m.Name(), m.Problem)
 		}
+	}
+}
+
+// interrupted carries out a campaign until the first batch of rows, where it is interrupted.
+func interrupted(t testing.TB, b *Book, o Options) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	o.Work.Pause = func(context.Context) error { cancel(); return nil }
+	if _, err := Apply(ctx, b, o); !errors.Is(err, merge.ErrStopped) {
+		t.Fatalf("got %v", err)
 	}
 }
 

@@ -3,8 +3,6 @@
 package campaign
 
 import (
-	"context"
-	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -12,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/internal/servertest"
-	"mergesafe/merge"
 	"mergesafe/store/storetest/faulty"
 )
 
@@ -84,12 +81,7 @@ func lostPlan(t *testing.T, p *place) {
 	}
 
 	// In the middle of the first merge.
-	stopped := o
-	ctx, cancel := context.WithCancelCause(t.Context())
-	stopped.Work.Pause = func(context.Context) error { cancel(errors.New("enough")); return nil }
-	if _, err := Apply(ctx, b, stopped); !errors.Is(err, merge.ErrStopped) {
-		t.Fatalf("got %v, want it to stop", err)
-	}
+	interrupted(t, b, o)
 	must(t, os.Remove(plans[0]))
 	must(t, second(Apply(t.Context(), b, o)))
 	restored("apply", "w1 was missing")

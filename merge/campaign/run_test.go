@@ -12,8 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mergesafe/internal/servertest"
-
-	"mergesafe/merge"
 )
 
 // A merge that fails is explained, and undone if the campaign says so. The others go on, or not.
@@ -125,12 +123,7 @@ func TestPlanOfBegunIsLost(t *testing.T) {
 		p := newPlace(t, 3, 2000)
 		b := p.book("continue = true", "w1 w2")
 		planned(t, b, p.options())
-		ctx, cancel := context.WithCancel(t.Context())
-		o := p.options()
-		o.Work.Pause = func(context.Context) error { cancel(); return nil }
-		if _, err := Apply(ctx, b, o); !errors.Is(err, merge.ErrStopped) {
-			t.Errorf("%s: got %v", name, err)
-		}
+		interrupted(t, b, p.options())
 		if strings.HasPrefix(name, "skipped") {
 			must(t, b.Skip(t.Context(), "w1"))
 			const want = "skipped by the operator after it began; its new database is not open: " +
@@ -143,7 +136,7 @@ func TestPlanOfBegunIsLost(t *testing.T) {
 		must(t, err)
 		must(t, lose(b.PlanFile("w1")))
 		p.made("w1").exec("", `UPDATE mergesafe_merge SET plan = REPLACE(plan, '"version":1,', '"version":99,')`)
-		o = p.options()
+		o := p.options()
 		o.Merges = []string{"w1"}
 		for what, work := range map[string]func(context.Context, *Book, Options) (*Status, error){
 			"plan": Plan, "apply": Apply, "undo": Undo,

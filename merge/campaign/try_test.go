@@ -3,8 +3,6 @@
 package campaign
 
 import (
-	"context"
-	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -13,8 +11,6 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/sqldb"
-
-	"mergesafe/merge"
 )
 
 // trying are options of a rehearsal.
@@ -113,12 +109,7 @@ func TestTryInterrupted(t *testing.T) {
 	planned(t, b, p.options())
 	stopped := func() {
 		t.Helper()
-		ctx, cancel := context.WithCancel(t.Context())
-		o := p.trying()
-		o.Work.Pause = func(context.Context) error { cancel(); return nil }
-		if _, err := Apply(ctx, b, o); !errors.Is(err, merge.ErrStopped) {
-			t.Errorf("got %v", err)
-		}
+		interrupted(t, b, p.trying())
 		if m := statusOf(t, b).Merges[0]; m.Phase != Trying || m.Active {
 			t.Errorf("got %+v", m)
 		}
