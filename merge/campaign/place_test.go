@@ -11,14 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
 
 	"mergesafe/merge"
 	"mergesafe/store"
-	"mergesafe/store/starter"
 	"mergesafe/store/storetest"
 )
 
@@ -128,31 +126,7 @@ func (p *place) starts(world string, server gameid.ServerID) (stop func(), err e
 // world makes the world of a server with some players, who have an item each.
 func (p *place) world(server, players int) {
 	p.Helper()
-	ctx := context.Background()
-	db, err := store.Open(ctx, p.server(fmt.Sprint("w", server)))
-	must(p, err)
-	defer db.Close()
-	must(p, storetest.Create(ctx, db))
-	node, err := db.OpenNode(ctx, gameid.ServerID(server), storetest.NodeOptions)
-	must(p, err)
-	_, err = gameid.NewGenerator[entity.Player](node).Next() // raises the mark above those below
-	must(p, err)
-	must(p, node.Close())
-	start := time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC)
-	var heroes []entity.Player
-	var loot []entity.Item
-	for i := range players {
-		at := start.Add(time.Duration(i) * time.Millisecond)
-		player, err := gameid.Make(at, gameid.ServerID(server), 1)
-		must(p, err)
-		item, err := gameid.Make(at, gameid.ServerID(server), 2)
-		must(p, err)
-		owner := gameid.As[entity.Player](player)
-		heroes = append(heroes, entity.Player{ID: owner, Account: fmt.Sprint("acc-", i), Name: fmt.Sprintf("n%d-%d", server, i), Level: 1, CreatedAt: at, UpdatedAt: at})
-		loot = append(loot, entity.Item{ID: gameid.As[entity.Item](item), Owner: owner, Template: 1, Count: 1, CreatedAt: at})
-	}
-	must(p, starter.Players.Insert(ctx, db, heroes...))
-	must(p, starter.Items.Insert(ctx, db, loot...))
+	must(p, storetest.MakeWorld(context.Background(), p.server(fmt.Sprint("w", server)), gameid.ServerID(server), players, fmt.Sprintf("n%d-", server)))
 }
 
 // file writes the campaign file: head are lines of [campaign], a merge is "w1 w2 w3".

@@ -8,10 +8,10 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/fleet"
+	"mergesafe/store/storetest"
 
 	"mergesafe/merge/campaign"
 	"mergesafe/tools/internal/cli"
-	"mergesafe/tools/internal/cli/clitest"
 )
 
 // rowsOf are the rows of the game in a world, without its registry.
@@ -69,7 +69,7 @@ func TestPlaceFollows(t *testing.T) {
 	ends(t, fleetIn(dir, "plan", "-fleet", registry, "night.toml", "w1", "w3"), cli.OK)
 	ends(t, fleetIn(dir, "apply", "-fleet", registry, "night.toml"), cli.OK)
 
-	must(t, clitest.MakeWorld(t.Context(), "sqlite:"+filepath.Join(dir, "w5.db"), gameid.ServerID(5), 5, "z"))
+	must(t, storetest.MakeWorld(t.Context(), "sqlite:"+filepath.Join(dir, "w5.db"), gameid.ServerID(5), 5, "z"))
 	must(t, f.SetPlace(t.Context(), fleet.Place{World: "w5", DSN: "sqlite:w5.db"}, fleet.Note{By: "test"}))
 	next := "[campaign]\nname = 'next'\nstopped = 'by hand'\nbackup = 'by hand'\n[[merge]]\nworlds = ['w1', 'w5']\n"
 	must(t, os.WriteFile(filepath.Join(dir, "next.toml"), []byte(next), 0o600))

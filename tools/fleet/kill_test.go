@@ -19,12 +19,12 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
+	"mergesafe/store/storetest"
 
 	"mergesafe/merge/campaign"
 
 	"mergesafe/merge"
 	"mergesafe/tools/internal/cli"
-	"mergesafe/tools/internal/cli/clitest"
 )
 
 // What a tool says of a server is tried on MySQL; what a merge does, on MariaDB.
@@ -43,7 +43,7 @@ func nightIn(t *testing.T, dir string, players ...int) {
 	config, file := "", "[campaign]\nname = 'night'\nparallel = 2\nstopped = 'by hand'\nbackup = 'by hand'\n"
 	for i, n := range players {
 		name := fmt.Sprint("w", i+1)
-		must(t, clitest.MakeWorld(t.Context(), "sqlite:"+filepath.Join(dir, name+".db"), gameid.ServerID(i+1), n, string(rune('a'+i))))
+		must(t, storetest.MakeWorld(t.Context(), "sqlite:"+filepath.Join(dir, name+".db"), gameid.ServerID(i+1), n, string(rune('a'+i))))
 		config += fmt.Sprintf("[[source]]\nname = '%s'\ndsn = 'sqlite:%s.db'\n", name, name)
 		if i%2 == 1 {
 			file += fmt.Sprintf("[[merge]]\nworlds = ['w%d', 'w%d']\n", i, i+1)

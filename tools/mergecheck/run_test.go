@@ -29,8 +29,8 @@ import (
 	"mergesafe/merge"
 	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
+	"mergesafe/store/storetest"
 	"mergesafe/tools/internal/cli"
-	"mergesafe/tools/internal/cli/clitest"
 	"mergesafe/tools/internal/databases"
 	"mergesafe/tools/internal/rulefile"
 )
@@ -92,7 +92,7 @@ func failures(r *verdict.Report) map[string]int64 {
 
 func makeWorld(t *testing.T, dsn string, server, count int, prefix string) {
 	t.Helper()
-	if err := clitest.MakeWorld(t.Context(), dsn, gameid.ServerID(server), count, prefix); err != nil {
+	if err := storetest.MakeWorld(t.Context(), dsn, gameid.ServerID(server), count, prefix); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
 	"mergesafe/merge/report"
+	"mergesafe/store/storetest"
 	"mergesafe/tools/internal/cli"
-	"mergesafe/tools/internal/cli/clitest"
 )
 
 // operator is a merge of two worlds in the hands of an operator.
@@ -31,7 +31,7 @@ type operator struct {
 func newOperator(t *testing.T, dsns []string, driver, into string) *operator {
 	t.Helper()
 	for i, dsn := range dsns[1:] {
-		if err := clitest.MakeWorld(t.Context(), dsn, gameid.ServerID(i+1), 4000*i+500, string(rune('a'+i))); err != nil {
+		if err := storetest.MakeWorld(t.Context(), dsn, gameid.ServerID(i+1), 4000*i+500, string(rune('a'+i))); err != nil {
 			t.Fatal(err)
 		}
 	}

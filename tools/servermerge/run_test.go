@@ -22,7 +22,6 @@ import (
 	"mergesafe/store"
 	"mergesafe/store/storetest"
 	"mergesafe/tools/internal/cli"
-	"mergesafe/tools/internal/cli/clitest"
 	"mergesafe/tools/internal/databases"
 )
 
@@ -56,7 +55,7 @@ func ran(t *testing.T, want cli.Code, args ...string) result {
 func worlds(t *testing.T, dsns ...string) {
 	t.Helper()
 	for i, dsn := range dsns {
-		if err := clitest.MakeWorld(t.Context(), dsn, gameid.ServerID(i+1), 20, string(rune('a'+i))); err != nil {
+		if err := storetest.MakeWorld(t.Context(), dsn, gameid.ServerID(i+1), 20, string(rune('a'+i))); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/odddsn"
 	"mergesafe/internal/printable"
+	"mergesafe/store/storetest"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -128,7 +129,7 @@ func Worlds(t *testing.T) {
 	t.Helper()
 	text := ""
 	for i, name := range []string{"w1", "w2"} {
-		if err := MakeWorld(t.Context(), "sqlite:"+name+".db", gameid.ServerID(i+1), 3, name); err != nil {
+		if err := storetest.MakeWorld(t.Context(), "sqlite:"+name+".db", gameid.ServerID(i+1), 3, name); err != nil {
 			t.Fatal(err)
 		}
 		text += "[[source]]\nname = \"" + name + "\"\ndsn = \"sqlite:" + name + ".db\"\n"
