@@ -9,14 +9,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"mergesafe/store/storetest"
 )
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = storetest.Must
 
 // written writes a campaign file, and opens its book.
 func written(t testing.TB, text string) *Book {

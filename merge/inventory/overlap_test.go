@@ -12,26 +12,19 @@ import (
 	"mergesafe/merge"
 )
 
-// onEachPlain is [onEach] with the databases alone.
-func onEachPlain(t *testing.T, test func(t *testing.T, world func(name string, statements ...string) merge.Database)) {
-	onEach(t, func(t *testing.T, create func(string, ...string) Database) {
-		test(t, func(name string, statements ...string) merge.Database { return create(name, statements...).Database })
-	})
-}
-
 // Values that several worlds have are counted exactly, each world once, as the first world
 // compares them.
 func TestOverlaps(t *testing.T) {
-	onEachPlain(t, func(t *testing.T, world func(string, ...string) merge.Database) {
+	onEach(t, func(t *testing.T, create func(string, ...string) Database) {
 		collation := "COLLATE utf8mb4_general_ci"
 		if t.Name() == "TestOverlaps/sqlite" {
 			collation = "COLLATE NOCASE"
 		}
 		schema := "CREATE TABLE p (id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(24) " + collation + ", account BIGINT)"
 		worlds := []merge.Database{
-			world("w1", schema, "INSERT INTO p VALUES (1, 'Anna', 7), (2, 'Bert', 7), (3, '', 8), (4, NULL, NULL)"),
-			world("w2", schema, "INSERT INTO p VALUES (1, 'ANNA', 7), (2, 'anna', 9), (3, '', 10), (4, NULL, 10)"),
-			world("w3", schema, "INSERT INTO p VALUES (1, 'aNNa', 8), (2, 'Carl', 8), (3, NULL, NULL)"),
+			create("w1", schema, "INSERT INTO p VALUES (1, 'Anna', 7), (2, 'Bert', 7), (3, '', 8), (4, NULL, NULL)").Database,
+			create("w2", schema, "INSERT INTO p VALUES (1, 'ANNA', 7), (2, 'anna', 9), (3, '', 10), (4, NULL, 10)").Database,
+			create("w3", schema, "INSERT INTO p VALUES (1, 'aNNa', 8), (2, 'Carl', 8), (3, NULL, NULL)").Database,
 		}
 		got, err := Count(t.Context(), worlds, []Column{{"p", "name"}, {"p", "account"}, {"p", "nick"}})
 		if err != nil {

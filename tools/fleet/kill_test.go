@@ -30,12 +30,7 @@ import (
 // What a tool says of a server is tried on MySQL; what a merge does, on MariaDB.
 func init() { servertest.Prefer(servertest.MySQL) }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = storetest.Must
 
 // night makes worlds of some sizes in a folder, and a campaign that merges each two of them.
 func nightIn(t *testing.T, dir string, players ...int) {
