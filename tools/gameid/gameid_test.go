@@ -29,9 +29,7 @@ import (
 // What a tool says of a server is tried on MySQL; what a merge does, on MariaDB.
 func init() { servertest.Prefer(servertest.MySQL) }
 
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"gameid": main, "sql": clitest.SQLMain})
-}
+func TestMain(m *testing.M) { clitest.Main(m, map[string]func(){"gameid": main}) }
 
 // The scripts find these databases: empty.db, on which no server has run;
 // live.db, on which server 7 runs, server 8 has ended, and server 9 was merged;
@@ -324,12 +322,6 @@ type writerFunc func([]byte) (int, error)
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 func TestCommands(t *testing.T) { clitest.Commands(t, command(nil)) }
-
-func TestHelp(t *testing.T) {
-	if err := cli.CheckHelp(command(nil)); err != nil {
-		t.Error(err)
-	}
-}
 
 // A table fits the terminal.
 func TestTablesFitTheTerminal(t *testing.T) {

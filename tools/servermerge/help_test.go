@@ -11,17 +11,10 @@ import (
 
 	"mergesafe/merge"
 	"mergesafe/merge/report"
-	"mergesafe/tools/internal/cli"
 	"mergesafe/tools/internal/cli/clitest"
 )
 
 func TestCommands(t *testing.T) { clitest.Commands(t, command(os.LookupEnv, os.Stdout)) }
-
-func TestHelp(t *testing.T) {
-	if err := cli.CheckHelp(command(os.LookupEnv, os.Stdout)); err != nil {
-		t.Error(err)
-	}
-}
 
 // The help on JSON has every field of the documents, and no other.
 func TestHelpJSON(t *testing.T) {

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rogpeppe/go-internal/testscript"
-
 	"mergesafe/entity"
 	"mergesafe/gameid"
 	"mergesafe/internal/fleet"
@@ -22,21 +20,15 @@ import (
 	"mergesafe/tools/internal/cli/clitest"
 )
 
-// The programs of the scripts, and of the tests that end processes:
+// Scripts have these programs, too:
 //
-//	mkworld DSN SERVER COUNT PREFIX   makes a game database
-//	terminal COMMAND...               runs a command in a terminal: see clitest.TerminalMain
-//	sql FILE STATEMENT...             changes an SQLite database
 //	play DSN SERVER NAME              runs a game server that makes a player with an item
 //	join FLEET DSN SERVER NAME        the same in a fleet, whose registry is made and gets the world's place first
 //	places DSN                        prints the places of a fleet registry
 //	bagcodec [WORD...]                finds keys in cells, as package inventory writes them
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	clitest.Main(m, map[string]func(){
 		"servermerge": main,
-		"mkworld":     clitest.MakeWorldMain,
-		"terminal":    clitest.TerminalMain,
-		"sql":         clitest.SQLMain,
 		"play": clitest.Program(func(args []string) error {
 			server, err := strconv.Atoi(args[1])
 			return errors.Join(err, play(context.Background(), args[0], gameid.ServerID(server), args[2]))

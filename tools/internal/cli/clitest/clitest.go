@@ -11,8 +11,19 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// Main runs the tests of a tool. Its scripts, and tests that end processes, have these programs,
+// and those that are given:
+//
+//	mkworld DSN SERVER COUNT PREFIX   makes a game database: see [storetest.MakeWorld]
+//	terminal COMMAND...               runs a command in a terminal: see [terminal]
+//	sql FILE STATEMENT...             changes an SQLite database
+func Main(m *testing.M, programs map[string]func()) {
+	programs["mkworld"], programs["terminal"], programs["sql"] = Program(makeWorld), Program(terminal), Program(changeSQLite)
+	testscript.Main(m, programs)
+}
+
 // Run runs the scripts testdata/*.txtar, each in a folder of its own. The
-// programs are those that TestMain gave to testscript.Main. Beside the usual
+// programs are those of [Main]. Beside the usual
 // commands scripts have this one, which runs a program and demands its exact
 // exit code; stdout and stderr look at its output afterwards:
 //

@@ -8,13 +8,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	cliv3 "github.com/urfave/cli/v3"
+
+	"mergesafe/tools/internal/cli"
 )
 
 var update = flag.Bool("update", false, "write the commands of the tool into docs/commands.md")
 
-// Commands makes sure that docs/commands.md lists the commands of a tool with their flags, and no others.
+// Commands makes sure that docs/commands.md lists the commands of a tool with their flags, and no others, and that
+// their help has all that [cli.CheckHelp] looks for.
 func Commands(t *testing.T, root *cliv3.Command) {
 	t.Helper()
+	if err := cli.CheckHelp(root); err != nil {
+		t.Error(err)
+	}
 	const file = "../../docs/commands.md"
 	text, err := os.ReadFile(file)
 	if err != nil {

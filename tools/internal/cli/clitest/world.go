@@ -22,26 +22,18 @@ func Program(run func(args []string) error) func() {
 	}
 }
 
-// MakeWorldMain is a program for scripts: mkworld DSN SERVER COUNT PREFIX calls
-// [storetest.MakeWorld].
-func MakeWorldMain() {
-	Program(func(args []string) error {
-		server, _ := strconv.Atoi(args[1])
-		count, _ := strconv.Atoi(args[2])
-		return storetest.MakeWorld(context.Background(), args[0], gameid.ServerID(server), count, args[3])
-	})()
+func makeWorld(args []string) error {
+	server, _ := strconv.Atoi(args[1])
+	count, _ := strconv.Atoi(args[2])
+	return storetest.MakeWorld(context.Background(), args[0], gameid.ServerID(server), count, args[3])
 }
 
-// SQLMain is a program for scripts: sql FILE STATEMENT... changes an SQLite
-// database.
-func SQLMain() {
-	Program(func(args []string) error {
-		db, err := sql.Open("sqlite", args[0])
-		if err != nil {
-			return err
-		}
-		defer db.Close()
-		_, err = db.Exec(strings.Join(args[1:], ";"))
+func changeSQLite(args []string) error {
+	db, err := sql.Open("sqlite", args[0])
+	if err != nil {
 		return err
-	})()
+	}
+	defer db.Close()
+	_, err = db.Exec(strings.Join(args[1:], ";"))
+	return err
 }
