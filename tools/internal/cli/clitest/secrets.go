@@ -3,6 +3,7 @@ package clitest
 import (
 	"bytes"
 	"context"
+	"flag"
 	"io"
 	"io/fs"
 	"maps"
@@ -17,18 +18,21 @@ import (
 	"mergesafe/gameid"
 	"mergesafe/internal/odddsn"
 	"mergesafe/internal/printable"
+	"mergesafe/internal/servertest"
 	"mergesafe/store/storetest"
 	"mergesafe/tools/internal/cli"
 )
+
+var secretRuns = flag.Int("secret.runs", servertest.Scale(300, 75_000), "about how many command lines with an odd DSN are tried")
 
 // Tool is the function of a tool.
 type Tool = func(context.Context, []string, cli.Env, io.Writer, io.Writer) cli.Code
 
 // CommandLines gives a tool odd DSNs at each place of each command line: as each argument, as the value of
 // each flag, as an unknown flag. Neither the output nor a file that is left may show a password. args are
-// the arguments that a command takes, by its full name. There are about so many runs: each place has some
-// of the DSNs, and each DSN has some of the places.
-func CommandLines(t *testing.T, run Tool, root *cliv3.Command, args map[string][]string, runs int) {
+// the arguments that a command takes, by its full name. Each place has some of the DSNs, and each DSN has some
+// of the places.
+func CommandLines(t *testing.T, run Tool, root *cliv3.Command, args map[string][]string) {
 	t.Helper()
 	var lines [][]string // with § where the DSN is
 	commands := make(map[string]*cliv3.Command)
@@ -65,7 +69,7 @@ func CommandLines(t *testing.T, run Tool, root *cliv3.Command, args map[string][
 	lines = append(lines, []string{root.Name, "§"}, []string{root.Name, "-help", "§"}, []string{root.Name,
 		"-completion", "§"}, []string{root.Name, "-complete", "§"})
 	dsns := odddsn.Each()
-	step := max(1, len(dsns)*len(lines)/runs)
+	step := max(1, len(dsns)*len(lines) / *secretRuns)
 	tried := 0
 	for at, line := range lines {
 		for i, dsn := range dsns {
@@ -124,9 +128,10 @@ func leaves(cmd *cliv3.Command, name string, all map[string]*cliv3.Command) {
 	}
 }
 
-// Worlds makes two worlds in the working directory, which config.toml knows as w1 and w2.
+// Worlds makes two worlds in a new working directory, whose config.toml knows them as w1 and w2.
 func Worlds(t *testing.T) {
 	t.Helper()
+	t.Chdir(t.TempDir())
 	text := ""
 	for i, name := range []string{"w1", "w2"} {
 		if err := storetest.MakeWorld(t.Context(), "sqlite:"+name+".db", gameid.ServerID(i+1), 3, name); err != nil {
