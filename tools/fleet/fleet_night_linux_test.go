@@ -278,11 +278,7 @@ func (n *fleetNight) write(c *campaign.Campaign) {
 // suffer kills the program again and again, kills the server, and fills a disk.
 func (n *fleetNight) suffer(c *campaign.Campaign, disk *smalldisk.Disk) {
 	t, full := n.t, c.Merges[0].Name()
-	loaded, err := campaign.Load(filepath.Join(n.dir, "night.toml"))
-	must(t, err)
-	book, err := campaign.Open(t.Context(), loaded, filepath.Join(n.dir, "night.toml"))
-	must(t, err)
-	defer book.Close()
+	book := bookIn(t, n.dir)
 	filled, restarted := 0, 0
 	for i := range *nightKills {
 		cmd := fleetIn(n.dir, "apply", "-pause", "20ms", "night.toml")

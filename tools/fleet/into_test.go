@@ -10,7 +10,6 @@ import (
 	"mergesafe/internal/fleet"
 	"mergesafe/store/storetest"
 
-	"mergesafe/merge/campaign"
 	"mergesafe/tools/internal/cli"
 )
 
@@ -87,12 +86,7 @@ func TestPlaceFollows(t *testing.T) {
 func TestAmount(t *testing.T) {
 	dir := t.TempDir()
 	nightIn(t, dir, 1, 1, 1, 1)
-	file := filepath.Join(dir, "night.toml")
-	c, err := campaign.Load(file)
-	must(t, err)
-	book, err := campaign.Open(t.Context(), c, file)
-	must(t, err)
-	defer book.Close()
+	book := bookIn(t, dir)
 	for want, merges := range map[string][]string{
 		"Makes 2 merges: w1 and w3.": nil,
 		"Makes 1 merge: w3.":         {"w3"},

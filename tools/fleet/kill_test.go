@@ -32,7 +32,19 @@ func init() { servertest.Prefer(servertest.MySQL) }
 
 var must = storetest.Must
 
-// night makes worlds of some sizes in a folder, and a campaign that merges each two of them.
+// bookIn opens the book of the campaign in a folder.
+func bookIn(t *testing.T, dir string) *campaign.Book {
+	t.Helper()
+	file := filepath.Join(dir, "night.toml")
+	c, err := campaign.Load(file)
+	must(t, err)
+	book, err := campaign.Open(t.Context(), c, file)
+	must(t, err)
+	t.Cleanup(func() { book.Close() })
+	return book
+}
+
+// nightIn makes worlds of some sizes in a folder, and a campaign that merges each two of them.
 func nightIn(t *testing.T, dir string, players ...int) {
 	t.Helper()
 	config, file := "", "[campaign]\nname = 'night'\nparallel = 2\nstopped = 'by hand'\nbackup = 'by hand'\n"
@@ -116,18 +128,12 @@ func TestKilled(t *testing.T) {
 	}
 	ends(t, fleetIn(dir, "plan", "night.toml"), cli.OK)
 	must(t, os.CopyFS(alone, os.DirFS(dir)))
-	file := filepath.Join(dir, "night.toml")
-	c, err := campaign.Load(file)
-	must(t, err)
-	book, err := campaign.Open(t.Context(), c, file)
-	must(t, err)
-	defer book.Close()
-
+	book := bookIn(t, dir)
 	killOften(t, book, servertest.Scale(4, 8), func() *exec.Cmd { return fleetIn(dir, "apply", "-pause", "20ms", "night.toml") })
 	ends(t, fleetIn(dir, "apply", "night.toml"), cli.OK)
 	ends(t, fleetIn(dir, "apply", "night.toml"), cli.OK)
 
-	for _, m := range c.Merges {
+	for _, m := range book.Campaign().Merges {
 		text, err := os.ReadFile(filepath.Join(alone, "night.toml.plans", m.Name()+".json"))
 		must(t, err)
 		plan, err := merge.ReadPlan(bytes.NewReader(text))
@@ -227,15 +233,13 @@ func TestTwoProcesses(t *testing.T) {
 	ends(t, fleetIn(dir, "pause", "night.toml"), cli.OK)
 	first := fleetIn(dir, "apply", "night.toml")
 	must(t, first.Start())
-	file := filepath.Join(dir, "night.toml")
-	c, err := campaign.Load(file)
-	must(t, err)
-	book, err := campaign.Open(t.Context(), c, file)
-	must(t, err)
-	defer book.Close()
-	for s, start := new(campaign.Status), time.Now(); s.Waits == ""; time.Sleep(5 * time.Millisecond) {
-		s, err = book.Status(t.Context())
+	book := bookIn(t, dir)
+	for start := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		s, err := book.Status(t.Context())
 		must(t, err)
+		if s.Waits != "" {
+			break
+		}
 		if time.Since(start) > 30*time.Second {
 			first.Process.Kill()
 			t.Fatal("it does not wait")
