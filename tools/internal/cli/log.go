@@ -27,7 +27,7 @@ type Log struct {
 	name string
 	each time.Duration // between lines about what does not answer
 	json *slog.Logger  // nil for lines
-	mask *Mask         // what no message shows; nil for nothing
+	mask *mask         // what no message shows; nil for nothing
 }
 
 // WaitingLinesEvery makes the lines about what does not answer come more often, for tests.

@@ -39,8 +39,8 @@ func MaskedWord(word string) string {
 	return shown
 }
 
-// MaskedFlag returns the name of an unknown flag as it may be shown: -pPASSWORD is a flag of other programs.
-func MaskedFlag(name string) string {
+// maskedFlag returns the name of an unknown flag as it may be shown: -pPASSWORD is a flag of other programs.
+func maskedFlag(name string) string {
 	if len(name) > 1 && (!plainFlag.MatchString(name) || name[0] == 'p') {
 		return name[:1] + "***"
 	}
@@ -51,8 +51,8 @@ var flagLike = regexp.MustCompile(`^--?\pL`)
 
 var plainFlag = regexp.MustCompile(`^[a-z-]{1,24}$`)
 
-// Mask replaces in messages what is not shown of a command line.
-type Mask struct {
+// mask replaces in messages what is not shown of a command line.
+type mask struct {
 	whole  *strings.Replacer
 	hidden []hidden // the longest first
 	parts  []string // of lists, which may be plain by themselves
@@ -60,10 +60,10 @@ type Mask struct {
 
 type hidden struct{ word, shown string }
 
-// NewMask returns the Mask of the words of a command line, without the program's name. flags are the names of the
+// newMask returns the mask of the words of a command line, without the program's name. flags are the names of the
 // flags that the program knows.
-func NewMask(args, flags []string) *Mask {
-	m := new(Mask)
+func newMask(args, flags []string) *mask {
+	m := new(mask)
 	add := func(word, shown string) {
 		if len(word) > 1 && shown != word {
 			m.hidden = append(m.hidden, hidden{word, shown})
@@ -75,11 +75,11 @@ func NewMask(args, flags []string) *Mask {
 		switch {
 		case is && slices.Contains(flags, name) && assigned:
 			arg = value
-		case is && !assigned && (MaskedFlag(name) == name || naming.Hint(name, flags) != ""):
+		case is && !assigned && (maskedFlag(name) == name || naming.Hint(name, flags) != ""):
 			continue
 		case is && !slices.Contains(flags, name):
-			add(name, MaskedFlag(name))
-			add("-"+name, "-"+MaskedFlag(name))
+			add(name, maskedFlag(name))
+			add("-"+name, "-"+maskedFlag(name))
 		}
 		for _, word := range []string{arg, filepath.Dir(arg), filepath.Clean(arg)} {
 			add(word, MaskedWord(word))
@@ -107,7 +107,7 @@ func NewMask(args, flags []string) *Mask {
 var goQuoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
 // Text is a message without the hidden words, and without what is quoted of their beginnings.
-func (m *Mask) Text(text string) string {
+func (m *mask) Text(text string) string {
 	if m == nil || len(m.hidden) == 0 {
 		return text
 	}

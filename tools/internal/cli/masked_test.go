@@ -21,13 +21,13 @@ func TestShown(t *testing.T) {
 		"-propse", "-json", "s1,s2", "世界.db", "",
 	} {
 		message := fmt.Sprintf("open %s: %q is not known", word, word)
-		if got := NewMask([]string{word}, flags).Text(message); got != message {
+		if got := newMask([]string{word}, flags).Text(message); got != message {
 			t.Errorf("%q: %s", word, got)
 		}
 	}
 }
 
-// NewMask a word that may have a password, only the prefix or the name of the parameter is shown, however the
+// Of a word that may have a password, only the prefix or the name of the parameter is shown, however the
 // message quotes it.
 func TestHidden(t *testing.T) {
 	for word, want := range map[string]string{
@@ -36,7 +36,7 @@ func TestHidden(t *testing.T) {
 		"Server=h;Pwd=PW": "Server=***", "oracledb://u:PW@h/a": "***", "password PW": "***",
 		"mysql:g:PW@tcp(h:1)/a": "mysql:g:***@tcp(h:1)/a",
 	} {
-		m := NewMask([]string{"a", word}, flags)
+		m := newMask([]string{"a", word}, flags)
 		for _, message := range []string{"open %s: no such file", "open %s.part: x", "unknown: %q", "unknown: %.9q",
 			"run '%s'"} {
 			got := m.Text(fmt.Sprintf(message, word))
@@ -47,10 +47,10 @@ func TestHidden(t *testing.T) {
 		}
 	}
 	advice := `want "sqlite:" and the path of a file, or "mysql:" and user:password@tcp(host:port)/database`
-	if got := NewMask([]string{"mysq:g:PW@tcp(h:1)/a", "mysql:g:PW@tcp(h:1)/b"}, flags).Text(advice); got != advice {
+	if got := newMask([]string{"mysq:g:PW@tcp(h:1)/a", "mysql:g:PW@tcp(h:1)/b"}, flags).Text(advice); got != advice {
 		t.Errorf("what hides nothing was changed: %s", got)
 	}
-	m := NewMask([]string{"-config=x;Pwd=PW", "-rules", "a.toml,b.toml;Pwd=PW"}, flags)
+	m := newMask([]string{"-config=x;Pwd=PW", "-rules", "a.toml,b.toml;Pwd=PW"}, flags)
 	for message, want := range map[string]string{
 		"open x;Pwd=PW: no such file": "open ***: no such file", "open b.toml;Pwd=PW": "open ***",
 		"-config is a flag": "-config is a flag",

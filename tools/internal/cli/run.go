@@ -83,7 +83,7 @@ func Run(ctx context.Context, root *cli.Command, args []string, stdout, stderr i
 		root.Version = versionText(root.Name, info)
 	}
 	log := NewLog(stderr, root.Name, logsJSON(args))
-	log.mask = NewMask(args[min(1, len(args)):], flagsOf(root))
+	log.mask = newMask(args[min(1, len(args)):], flagsOf(root))
 	ours := ownOf(root)
 	log.each = cmp.Or(ours.waitingEvery, LineEvery)
 	ours.log, ours.args, ours.stdout = log, args, stdout
@@ -289,7 +289,7 @@ func usage(cmd *cli.Command, err error) error {
 		}
 		hint := naming.Hint(name, known)
 		if hint == "" {
-			name = MaskedFlag(name)
+			name = maskedFlag(name)
 		}
 		return Usage("unknown flag %q%s", "-"+name, hint)
 	}
