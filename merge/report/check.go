@@ -89,7 +89,7 @@ func (c *Check) sort() (passed int) {
 		case r.Open != nil:
 			list = &c.Open
 		}
-		*list = append(*list, newFinding(r, codes[r.Code].Meaning))
+		*list = append(*list, finding{r, codes[r.Code].Meaning, slice.Map(r.Samples, newSample)})
 	}
 	slice.Foremost(c.Open, func(f finding) bool { return f.Open.Likely != "" })
 	return passed

@@ -111,14 +111,9 @@ func (t *text) worlds(c *Check) {
 		}
 	}
 	if c.Model != "" {
-		t.wrapped(2, "", schemaOf(c.Model))
+		t.wrapped(2, "", "The new database gets the schema of "+c.Model+", which keeps its keys and names.")
 	}
 	t.wrapped(2, "", "read from "+printable.Time(r.Started)+" to "+printable.Time(r.Finished)+by(r.Program))
-}
-
-// schemaOf says how the first world differs from the others.
-func schemaOf(first string) string {
-	return "The new database gets the schema of " + printable.Text(first) + ", which keeps its keys and names."
 }
 
 func serverText(s verdict.ServerSummary) string {

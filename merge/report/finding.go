@@ -42,10 +42,6 @@ type cell struct {
 	Null, Missing bool
 }
 
-func newFinding(r verdict.Result, meaning string) finding {
-	return finding{r, meaning, slice.Map(r.Samples, newSample)}
-}
-
 func newSample(s verdict.Sample) sample {
 	out := sample{Key: s.Key, Omitted: s.Omitted}
 	for name, rows := range slice.Groups(s.Rows, func(r verdict.SampleRow) string { return r.Table }) {

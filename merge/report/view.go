@@ -148,7 +148,7 @@ func (t *text) rows(s *Section, most int) {
 	n := min(len(s.Rows), most)
 	all := append([][]string{s.Head}, s.Rows[:n]...)
 	for i := range all {
-		all[i] = texts(all[i])
+		all[i] = slice.Map(all[i], printable.Text)
 	}
 	right := slices.Repeat([]columns.Column{{}}, len(s.Head))
 	for i := range right {
@@ -214,6 +214,3 @@ func (v *View) writePage(w io.Writer, title string, lines []string, plan []Secti
 	d := &viewData{page: page{Title: v.Word + ": " + title}, View: v, Lines: lines, Check: check, Plan: more.Sections}
 	return d.write(w, viewPage, d)
 }
-
-// texts are texts that can be printed.
-func texts(all []string) []string { return slice.Map(all, printable.Text) }

@@ -32,7 +32,7 @@ func check(root *strict.Section, file string, reviewed *rules.Reviewed, r *Rules
 		said.Shared = append(said.Shared, accounts...)
 		said.Undecided = s.List("undecided", place)
 		s.Sections("unique", func(s *strict.Section) {
-			table, columns := columnsAt(s)
+			table, columns := among(s, s.OneOrMore("at", exact))
 			o.Uniques = slices.DeleteFunc(o.Uniques, func(u rules.DeclaredUnique) bool { // the later file counts
 				return u.File != file && u.Table == table && slices.Equal(u.Columns, columns)
 			})

@@ -103,11 +103,6 @@ func columnAt(s *strict.Section) (table, column string) {
 	return table, strings.Join(columns, "")
 }
 
-// columnsAt reads which columns a section is about, of one table.
-func columnsAt(s *strict.Section) (table string, columns []string) {
-	return among(s, s.OneOrMore("at", exact))
-}
-
 // among takes the columns of at apart.
 func among(s *strict.Section, at []string) (of string, all []string) {
 	need(s, "at", `want the column, such as %s = "characters.name"`)
