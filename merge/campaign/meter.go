@@ -26,9 +26,9 @@ func (m *meter) expect(p *merge.Plan, rest time.Duration, proved bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.left.Engine, m.left.Pause = p.Engine, rest
-	m.left.Expect(estimate.ApplyWork(p)...)
+	m.left.Expect(estimate.ApplyWork(p.Rows())...)
 	if proved {
-		m.left.Expect(estimate.VerifyWork(p)...)
+		m.left.Expect(estimate.VerifyWork(p.Rows())...)
 	}
 }
 

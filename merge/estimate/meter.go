@@ -14,17 +14,13 @@ type Amount struct {
 	Rows int64
 }
 
-// ApplyWork and VerifyWork are what a plan has to do in all, for [Meter.Expect].
-func ApplyWork(p *merge.Plan) []Amount { return applyWork(p.Rows()) }
-
-func applyWork(rows int64) []Amount {
+// ApplyWork and VerifyWork are what a plan of so many rows has to do in all, for [Meter.Expect].
+func ApplyWork(rows int64) []Amount {
 	return []Amount{{merge.StepCopy, rows}, {merge.StepIndex, rows}, {merge.StepFinish, rows}}
 }
 
 // VerifyWork: the worlds are read; then the rules read the new database, and judge it.
-func VerifyWork(p *merge.Plan) []Amount { return verifyWork(p.Rows()) }
-
-func verifyWork(rows int64) []Amount {
+func VerifyWork(rows int64) []Amount {
 	return []Amount{{merge.StepVerify, rows}, {merge.StepResult, 2 * rows}}
 }
 
@@ -37,7 +33,7 @@ type Part struct {
 
 // Parts are the work of a merge of so many rows on a server.
 func Parts(rows int64) (all []Part) {
-	for _, a := range append(applyWork(rows), verifyWork(rows)...) {
+	for _, a := range append(ApplyWork(rows), VerifyWork(rows)...) {
 		k := natures[a.Step]
 		all = append(all, Part{a.Step, k.server * float64(a.Rows), k.stage})
 	}

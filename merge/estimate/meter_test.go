@@ -132,12 +132,12 @@ func play(all []recorded, of string, sample func(m *Meter, now, until float64)) 
 		switch {
 		case l.At < began || l.At > ended:
 		case l.Begin == "apply":
-			m.Expect(applyWork(l.Moved)...)
+			m.Expect(ApplyWork(l.Moved)...)
 			if of == "both" {
-				m.Expect(verifyWork(l.Moved)...)
+				m.Expect(VerifyWork(l.Moved)...)
 			}
 		case l.Begin == "verify" && of == "verify":
-			m.Expect(verifyWork(l.Moved)...)
+			m.Expect(VerifyWork(l.Moved)...)
 		case l.Step != "":
 			m.Report(merge.Progress{Step: l.Step, Rows: l.Rows, Total: l.Total, Before: l.Before}, at(l.At))
 		}
@@ -190,7 +190,7 @@ func TestPauseIsKnown(t *testing.T) {
 // What completes a merge takes as long as the share that it has said, and its silence passes.
 func TestShareIsMeasured(t *testing.T) {
 	m := new(Meter)
-	m.Expect(applyWork(1000)...)
+	m.Expect(ApplyWork(1000)...)
 	m.Report(merge.Progress{Step: merge.StepCopy, Total: 1000}, at(0))
 	m.Report(merge.Progress{Step: merge.StepCopy, Rows: 1000, Total: 1000}, at(1))
 	m.Report(merge.Progress{Step: merge.StepFinish, Total: 1000}, at(1))

@@ -25,7 +25,7 @@ func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	log := cli.LogOf(cmd)
-	w := j.watch(log, estimate.ApplyWork(j.plan)...)
+	w := j.watch(log, estimate.ApplyWork(j.plan.Rows())...)
 	began := announceApply(ctx, log, j.job, try)
 	if err := cli.Confirm(ctx, cmd, "This makes "+j.where()+"."); err != nil {
 		w.close()

@@ -29,7 +29,7 @@ func (s surroundings) open(ctx context.Context, cmd *cliv3.Command) error {
 	placing := place(func(ctx context.Context, r databases.Registry) error {
 		return r.Opened(ctx, j.plan, j.into, j.worlds, fmt.Sprintf("the merge %s was opened", j.plan.ID))
 	})
-	w := j.watch(cli.LogOf(cmd), estimate.VerifyWork(j.plan)...)
+	w := j.watch(cli.LogOf(cmd), estimate.VerifyWork(j.plan.Rows())...)
 	opened, err := merge.Open(ctx, j.plan, j.into, j.worlds, merge.OpenOptions{Options: w.working(j.options), Placing: placing})
 	w.close()
 	o := j.outcome("open")

@@ -18,7 +18,7 @@ func (s surroundings) verify(ctx context.Context, cmd *cliv3.Command) error {
 		return err
 	}
 	defer j.close()
-	w := j.watch(cli.LogOf(cmd), estimate.VerifyWork(j.plan)...)
+	w := j.watch(cli.LogOf(cmd), estimate.VerifyWork(j.plan.Rows())...)
 	proof, err := merge.Verify(ctx, j.plan, j.into, j.worlds, w.working(j.options))
 	w.close()
 	o := j.outcome("verify")
