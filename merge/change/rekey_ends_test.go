@@ -42,6 +42,35 @@ func TestRekeyCountersOfNarrowColumns(t *testing.T) {
 	})
 }
 
+// A reference to a row that is gone gets a new value as well. The counter of its table goes on above that, also if no row of
+// that table comes: a new row of the game would get what belonged to the old one.
+func TestRekeyCounterOfATableWithoutRowsToCome(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		auto := "INT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY"
+		if e.Name == "sqlite" {
+			auto = "INTEGER PRIMARY KEY AUTOINCREMENT"
+		}
+		for _, of := range []string{"deleted", "staying"} {
+			all := worldtest.KeyWorlds(t, e, 2, "CREATE TABLE pets (id "+auto+", tag VARCHAR(20) NOT NULL)", "INSERT INTO pets VALUES (3, 'w%d'), (7, 'w%d')",
+				"CREATE TABLE toys (pet INTEGER NOT NULL PRIMARY KEY)", "INSERT INTO toys VALUES (7), (8)")
+			if of == "deleted" {
+				worldtest.Exec(t, all[1], "DELETE FROM pets")
+			}
+			_, into := worldtest.MergeOf(t, e, all, worldtest.KeyOptions(func(o *rules.Options, d *rules.Declarations) {
+				o.Rekey.Spaces = append(o.Rekey.Spaces, rules.Space{Keys: []string{"pets.id"}})
+				d.Plain = append(d.Plain, "pets.tag")
+				d.References = append(d.References, rules.DeclaredReference{At: []string{"toys.pet"}, To: []string{"pets.id"}})
+				if of == "staying" {
+					d.References[len(d.References)-1].Gone = rules.GoneDrop
+					o.Leave = append(o.Leave, rules.Leave{Table: "pets", Where: "id > 0"})
+				}
+			}))
+			worldtest.Exec(t, into, "INSERT INTO pets (tag) VALUES ('new')")
+			worldtest.Asked(t, into, "SELECT (SELECT MAX(id) FROM pets) > (SELECT MAX(pet) FROM toys), (SELECT MAX(pet) FROM toys) > 8", "1|1")
+		}
+	})
+}
+
 // Merges in a row use up no space by rounding: neither does a counter of AUTO_INCREMENT or in a
 // row jump to the end of a narrow space, nor do the large keys of one space move the counter of
 // another one. Each time the next account is the one after the last, and the next party, of

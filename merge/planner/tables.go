@@ -149,10 +149,15 @@ func (p *Planner) table(t *catalog.Table, only bool) plan.Table {
 			out.Generated = append(out.Generated, c.Name)
 		}
 	}
-	if own := t.AutoIncrement; own != nil && !only {
+	own := t.AutoIncrement
+	if own == nil {
+		return out
+	}
+	// References of other worlds to rows that are not there get new values too, which no row of the game may have later.
+	if moved := p.Plan.Rekey.Column(t.Name, own.Column); !only || moved != nil && moved.Key {
 		var others []*catalog.AutoIncrement
 		for _, s := range p.DBs[1:] {
-			if other := s.Table(t.Name); other != nil && other.AutoIncrement != nil {
+			if other := s.Table(t.Name); other != nil && other.AutoIncrement != nil && !only {
 				others = append(others, other.AutoIncrement)
 			}
 		}
