@@ -884,6 +884,39 @@ func TestLaterMerge(t *testing.T) {
 	})
 }
 
+// The undo of a later merge raises the counters of its first world. That is no change that another undo would lose: of a merge that
+// nobody played on, all can be undone, one after the other. What a player wrote is one.
+func TestUndoOfAChain(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		worlds := worldtest.KeyWorlds(t, e, 3, "CREATE TABLE seq (name VARCHAR(9) NOT NULL PRIMARY KEY, next INTEGER NOT NULL)", "INSERT INTO seq VALUES ('item', 1000), ('other', 5)")
+		opts := worldtest.KeyOptions(func(o *rules.Options, d *rules.Declarations) {
+			o.Tables = append(o.Tables, rules.TablePolicy{Tables: []string{"seq"}, Policy: rules.PolicySkip})
+			o.Rekey.Counters = []rules.CounterRow{{At: "seq.next", Space: "items.id", When: &rules.When{Column: "name", Is: []string{"item"}}, Others: rules.OthersPlain}}
+		})
+		all := worlds[:2]
+		p, into := worldtest.MergeOf(t, e, all, opts)
+		worldtest.Opened(t, p, into, all)
+		both := []world.Database{into, worlds[2]}
+		newer := e.Fresh(t, "newer")
+		later := worldtest.MustPlan(t, newer, both, opts)
+		worldtest.MustApply(t, later, newer, both)
+		worldtest.Opened(t, later, newer, both)
+		was := worldtest.Number(t, into, "SELECT next FROM seq WHERE name = 'item'")
+		worldtest.MustDrop(t, later, newer, both)
+		if now := worldtest.Number(t, into, "SELECT next FROM seq WHERE name = 'item'"); now <= was {
+			t.Fatalf("the counter was not raised: %d", now)
+		}
+		for _, by := range []string{"UPDATE seq SET next = next + 1 WHERE name = 'other'", "UPDATE seq SET next = 1 WHERE name = 'item'"} {
+			held := worldtest.Number(t, into, "SELECT next FROM seq WHERE name = 'item'")
+			worldtest.Exec(t, into, by)
+			_, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{})
+			worldtest.RefusedBecause(t, "undo", "some have changed: changes there would be lost", err)
+			worldtest.Exec(t, into, "UPDATE seq SET next = 5 WHERE name = 'other'", fmt.Sprintf("UPDATE seq SET next = %d WHERE name = 'item'", held))
+		}
+		worldtest.MustDrop(t, p, into, all)
+	})
+}
+
 // A table that was emptied before its rows were copied is not in the new database either: it does not keep undo from dropping that.
 func TestUndoOfWhatWasNotCopied(t *testing.T) {
 	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
