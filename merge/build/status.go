@@ -123,12 +123,12 @@ func status(ctx context.Context, r *job.Run) (*Status, error) {
 		if !w.Fence {
 			continue
 		}
-		now, err := record.Servers(ctx, r.Worlds[i].Database)
+		now, other, err := record.Another(ctx, w, r.Worlds[i].Database)
 		if err != nil {
-			return nil, fmt.Errorf("database %q: %w", w.Name, err)
+			return nil, err
 		}
-		if len(now) == 0 {
-			return nil, fmt.Errorf("database %q: %s", w.Name, w.Another(nil))
+		if other != "" {
+			return nil, fmt.Errorf("database %q: %s", w.Name, other)
 		}
 		for _, server := range w.Servers {
 			if at := slices.IndexFunc(now, func(n worldregistry.Server) bool { return n.ID == server.Server }); server.Own && at >= 0 {

@@ -18,6 +18,18 @@ import (
 	"mergesafe/merge/worldtest"
 )
 
+// A status of worlds that are exchanged would be one of others: nothing of it is said.
+func TestLookUpOfAnotherWorld(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
+		p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
+		swapped := []world.Database{{Name: all[0].Name, DSN: all[1].DSN}, {Name: all[1].Name, DSN: all[0].DSN}}
+		if at, err := build.LookUp(t.Context(), p, into, swapped); err == nil || !strings.Contains(err.Error(), `database "s1": it is not the planned world`) {
+			t.Errorf("%+v, %v", at, err)
+		}
+	})
+}
+
 // At every moment the status says what is there, and looking changes nothing.
 func TestLookUp(t *testing.T) {
 	servertest.NotShort(t)

@@ -308,6 +308,12 @@ func (u *undo) worldsThere(ctx context.Context) error {
 		if err != nil || gone == "" {
 			return "", err
 		}
+		if !copied(d.Name, "") { // no row of it can be lost with the new database
+			if there, err := world.Exists(ctx, d); err != nil || there {
+				return "", err
+			}
+			return gone + ": restore it, then run undo again", nil
+		}
 		return fmt.Sprintf("%s, so %s, which has a copy, is not dropped: restore what is gone, then run undo again", gone, u.New.Name), nil
 	})
 	if err != nil {
@@ -316,7 +322,7 @@ func (u *undo) worldsThere(ctx context.Context) error {
 	return u.Apart(ctx, "undo")
 }
 
-// copied tells of which tables of which worlds the new database has rows, as far as they were copied.
+// copied tells of which tables of which worlds the new database has rows, as far as they were copied; of any, without a table.
 func (u *undo) copied(ctx context.Context) (func(world, table string) bool, error) {
 	if is := u.Manifest.Left; is != record.StateCopying && (is != record.StateUndoing || u.Manifest.Was != record.StateCopying) {
 		return func(string, string) bool { return true }, nil
@@ -324,7 +330,7 @@ func (u *undo) copied(ctx context.Context) (func(world, table string) bool, erro
 	places, err := u.Manifest.Checkpoints(ctx)
 	return func(world, table string) bool {
 		for at, c := range places {
-			if at.World == world && at.Table == table && c.Rows > 0 {
+			if at.World == world && (at.Table == table || table == "") && c.Rows > 0 {
 				return true
 			}
 		}
@@ -350,7 +356,7 @@ func (u *undo) goneWorlds(ctx context.Context) (gone []plan.Refusal, err error) 
 			return nil, err
 		}
 		if what != "" {
-			gone = append(gone, plan.Refusal{Source: w.Name, Reason: what + ", and its fence is gone with it: restore it, then run undo again"})
+			gone = append(gone, plan.Refusal{Source: w.Name, Reason: what + ", and its fence is gone with it: restore it, then run undo again; if it is lost for good, gameid servers release -h says how to lift the fences of the other worlds"})
 		}
 	}
 	return gone, nil

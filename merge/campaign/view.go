@@ -148,7 +148,7 @@ func (v *saying) say() {
 		v.someFailed()
 	case c.Tried+c.trying > 0 && v.Name == "apply":
 		v.set("FAILED", report.Refused, "%s refused: undo the rehearsal first", c.of(c.Tried+c.trying))
-		v.Then("To drop it:", v.Command("undo"))
+		v.Then("To drop it:", v.Command("undo -all"))
 	case c.unproved > 0 && v.Name == "verify":
 		v.set("INCOMPLETE", report.Incomplete, "%s could not be verified: see below", c.of(c.unproved))
 	case c.Finished():

@@ -129,6 +129,17 @@ func TestUndoneButRetired(t *testing.T) {
 	}
 }
 
+// Fences of a merge without a record are lifted first, also if a new plan is needed: none can be made before.
+func TestPlanAgainOfFencedWorlds(t *testing.T) {
+	o := sampleOutcome()
+	o.Command, o.Applied, o.Then = "status", nil, Commands{Undo: "undo", Plan: "plan"}
+	o.Status = &merge.Status{State: merge.StatePlanAgain, Fences: []merge.FenceStatus{{World: "s1", Server: "1", Fenced: true}}}
+	v := o.View()
+	if len(v.Next) != 2 || v.Next[0].Commands[0] != "undo" || v.Next[1].Commands[0] != "plan" || !strings.HasSuffix(v.Sentence, "; its worlds are fenced") {
+		t.Errorf("%s: %+v", v.Sentence, v.Next)
+	}
+}
+
 // What comes after a refusal: of several reasons, what the one that asks for most asks for. Nothing, if the plan was not
 // kept.
 func TestRefusedNext(t *testing.T) {

@@ -433,15 +433,18 @@ func (v *View) status(o *Outcome, place string) {
 	unfenced := func(f merge.FenceStatus) bool { return !f.Fenced }
 	v.Color = verdict.NotVerified
 	switch at.State {
-	case merge.StateNone:
+	case merge.StateNone, merge.StatePlanAgain:
 		v.Word, v.Sentence = "NOT BEGUN", "there is no record of it in "+place+"; it was not begun, or it was undone"
+		if at.State == merge.StatePlanAgain {
+			v.Word, v.Sentence = "PLAN AGAIN", "there is no record of it in "+place+", and the worlds have changed since the plan, for example by an undo that raised their counters"
+		}
 		if slices.ContainsFunc(at.Fences, fenced) {
 			v.Sentence += "; its worlds are fenced"
 			v.Then("To lift the fences:", then.Undo)
 		}
-	case merge.StatePlanAgain:
-		v.Word, v.Sentence = "PLAN AGAIN", "there is no record of it in "+place+", and the worlds have changed since the plan, for example by an undo that raised their counters"
-		v.Then("To make a new plan:", then.Plan)
+		if at.State == merge.StatePlanAgain {
+			v.Then("To make a new plan:", then.Plan)
+		}
 	case merge.StateTried:
 		v.Word, v.Sentence = "TRIED", "a rehearsal (apply -try), which can never be opened: "+copied
 		v.Then("To drop what it made:", then.Undo)

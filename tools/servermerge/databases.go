@@ -219,6 +219,12 @@ func typedOf(cmd *cliv3.Command) []string {
 
 // planAgain is what to type for a new plan of the same merge, in a file beside that of the old one.
 func planAgain(file string, plan *merge.Plan) string {
+	if len(plan.Typed) == 0 { // it is not servermerge that made it
+		if night, kept := strings.CutSuffix(filepath.Dir(file), ".plans"); kept {
+			return cli.Line([]string{"fleet", "plan", night, plan.Worlds[0].Name})
+		}
+		return ""
+	}
 	words := append([]string{"servermerge"}, plan.Typed...)
 	ending := filepath.Ext(file)
 	fresh := file

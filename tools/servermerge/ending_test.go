@@ -27,6 +27,12 @@ func TestPlanAgainWithSecrets(t *testing.T) {
 	if got, want := planAgain("plan.json", plan), `servermerge plan -into "$NEW_DSN" -fleet "$FLEET_DSN" -o plan-2.json WORLD...`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
+	plan.Typed = nil // it is not servermerge that made it
+	for file, want := range map[string]string{"night.toml.plans/s1.json": "fleet plan night.toml 127.0.0.1:1/s1", "plan.json": ""} {
+		if got := planAgain(file, plan); got != want {
+			t.Errorf("%s: got %s, want %s", file, got, want)
+		}
+	}
 	cmd := command(nil, io.Discard).Command("plan")
 	cmd.Action = func(_ context.Context, cmd *cliv3.Command) error {
 		if got, want := strings.Join(typedOf(cmd), " "), "plan -into "+cli.NewDSN; got != want {
