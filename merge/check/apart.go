@@ -5,10 +5,10 @@ import (
 	"slices"
 
 	"mergesafe/merge/catalog"
-	"mergesafe/merge/stream"
-
 	"mergesafe/merge/keys"
 	"mergesafe/merge/rules"
+	"mergesafe/merge/stream"
+	"mergesafe/merge/verdict"
 )
 
 // apartColumn is an undeclared column of a table of the first world whose rows stay.
@@ -33,7 +33,7 @@ func (r *spaceReader) columnsApart(ctx context.Context, k *Rekeyed) (all []apart
 			if t.AutoIncrement != nil && t.AutoIncrement.Column == c.Name || referred[rules.ColumnName{Table: table, Column: c.Name}] {
 				continue // a key of these rows: it refers to nothing
 			}
-			_, counted := r.moving.Counted(rules.ColumnName{Table: table, Column: c.Name})
+			_, counted := r.Facts.Moving.Counted(rules.ColumnName{Table: table, Column: c.Name})
 			if (c.Kind == catalog.KindInteger || c.Kind == catalog.KindText) && r.Facts.Declared.Role(table, c.Name).Kind == rules.RoleOpen && !rules.ForeignKey(r.Facts.Resolved, table, c.Name) && !counted {
 				columns = append(columns, c.Name)
 			}
@@ -46,8 +46,8 @@ func (r *spaceReader) columnsApart(ctx context.Context, k *Rekeyed) (all []apart
 			space  *rules.KeySpace
 		}
 		hits := make(map[hit]int64)
-		carry, covered := r.moving.Uncounted(table, columns)
-		s := r.Stream(r.Facts.Model(), r.code, 0, catalog.Scan{Table: table, Carry: carry, Unsorted: true})
+		carry, covered := r.Facts.Moving.Uncounted(table, columns)
+		s := r.Stream(r.Facts.Model(), verdict.CodeKeySpace, 0, catalog.Scan{Table: table, Carry: carry, Unsorted: true})
 		keyed := r.addApartKey(s, t)
 		s.Visit = append(s.Visit, func(b *catalog.Batch) {
 			for i, column := range columns {
@@ -55,7 +55,7 @@ func (r *spaceReader) columnsApart(ctx context.Context, k *Rekeyed) (all []apart
 					v := b.Carry[i].At(row)
 					n, ok := keys.ParseInteger(v)
 					ok = ok && n.String() == string(v) && !covered(b, i, row) // a text may have other digits
-					for _, space := range r.moving.Spaces {
+					for _, space := range r.Facts.Moving.Spaces {
 						if ok && becomesKey(r.Facts.Model(), k, r.found, space, n) {
 							hits[hit{column, space}]++
 						}
@@ -69,7 +69,7 @@ func (r *spaceReader) columnsApart(ctx context.Context, k *Rekeyed) (all []apart
 		keyed()
 		for _, column := range columns {
 			c := apartColumn{ColumnName: rules.ColumnName{Table: table, Column: column}}
-			for _, space := range r.moving.Spaces {
+			for _, space := range r.Facts.Moving.Spaces {
 				if n := hits[hit{column, space}]; n > 0 {
 					c.rows, c.names = max(c.rows, n), append(c.names, space.Name)
 				}
@@ -89,7 +89,7 @@ func (r *spaceReader) addApartKey(s *stream.Stream, t *catalog.Table) (read func
 		return func() {}
 	}
 	at := rules.ColumnName{Table: t.Name, Column: t.Primary[0]}
-	if r.moving.Columns[at] != nil {
+	if r.Facts.Moving.Columns[at] != nil {
 		return func() {}
 	}
 	values, column := new(columnValues), s.Carry(at.Column)
@@ -102,7 +102,7 @@ func (r *spaceReader) addApartKey(s *stream.Stream, t *catalog.Table) (read func
 	})
 	return func() {
 		values.Finish()
-		r.found.Values[at] = map[*rules.Database]*columnValues{s.DB: values}
+		r.found.in[s.DB].values[at] = values
 	}
 }
 
@@ -134,10 +134,10 @@ func referredTo(f *Facts) map[rules.ColumnName]bool {
 }
 
 // becomesKey reports whether a number that is no key of the first world becomes one of another.
-func becomesKey(first *rules.Database, k *Rekeyed, read *Measured, space *rules.KeySpace, n keys.Integer) bool {
+func becomesKey(first *rules.Database, k *Rekeyed, read *measured, space *rules.KeySpace, n keys.Integer) bool {
 	has := func(db *rules.Database, offset uint64) bool {
 		old, ok := n.Sub(offset)
-		return ok && slices.ContainsFunc(setsOf(read, space, db), func(set *keys.Set) bool { return set.Has(old) })
+		return ok && slices.ContainsFunc(read.in[db].setsOf(space), func(set *keys.Set) bool { return set.Has(old) })
 	}
 	if has(first, 0) {
 		return false

@@ -17,8 +17,8 @@ import (
 // Contents sums up all rows of a table of one world, or only some. unread says why it cannot;
 // "" if it could.
 func (r *Reader) Contents(ctx context.Context, db *rules.Database, table string, only catalog.Withheld) (sum string, rows int64, unread string, err error) {
-	if k := r.Facts.Rekeyed; k != nil && only == nil && k.Read.Sums[table][db] != nil { // summed up when the keys were read
-		return k.Read.Sums[table][db].String(), db.Rows[table], "", nil
+	if k := r.Facts.Rekeyed; k != nil && only == nil && k.Read.in[db].sums[table] != nil { // summed up when the keys were read
+		return k.Read.in[db].sums[table].String(), db.Rows[table], "", nil
 	}
 	s := r.Stream(db, "contents", 0, catalog.Scan{Table: table, Only: only})
 	all := sumOf(s)

@@ -91,8 +91,8 @@ func (r *spaceReader) findCounters(ctx context.Context, chosen *verdict.Rekeying
 			if model.AutoIncrement != nil && model.AutoIncrement.Column == at.Column {
 				continue // the database numbers it: it is a key itself
 			}
-			_, counted := r.moving.Counted(at)
-			if model.Columns[i].Kind == catalog.KindInteger && r.moving.Columns[at] == nil && r.Facts.Declared.Role(table, at.Column).Kind == rules.RoleOpen && !rules.ForeignKey(r.Facts.Resolved, table, at.Column) && !counted {
+			_, counted := r.Facts.Moving.Counted(at)
+			if model.Columns[i].Kind == catalog.KindInteger && r.Facts.Moving.Columns[at] == nil && r.Facts.Declared.Role(table, at.Column).Kind == rules.RoleOpen && !rules.ForeignKey(r.Facts.Resolved, table, at.Column) && !counted {
 				columns = append(columns, at.Column)
 			}
 		}
@@ -118,11 +118,11 @@ func (r *spaceReader) countersIn(ctx context.Context, chosen *verdict.Rekeying, 
 		}
 		here := slices.DeleteFunc(slices.Clone(columns), func(c string) bool { return t.Column(c) == nil })
 		values := make([][]keys.Integer, len(here))
-		carry, covered := r.moving.Uncounted(table, here)
+		carry, covered := r.Facts.Moving.Uncounted(table, here)
 		if slices.ContainsFunc(carry, func(c string) bool { return t.Column(c) == nil }) {
 			return nil, nil // the schemas differ, which is reported
 		}
-		s := r.Stream(db, r.code, 0, catalog.Scan{Table: table, Carry: carry, Unsorted: true, Most: MaxCounterRows + 1})
+		s := r.Stream(db, verdict.CodeKeySpace, 0, catalog.Scan{Table: table, Carry: carry, Unsorted: true, Most: MaxCounterRows + 1})
 		s.Visit = append(s.Visit, func(b *catalog.Batch) {
 			for i := range here {
 				for row := range b.Len {
@@ -138,11 +138,11 @@ func (r *spaceReader) countersIn(ctx context.Context, chosen *verdict.Rekeying, 
 		if s.Read == 0 {
 			continue
 		}
-		for _, space := range r.moving.Spaces {
+		for _, space := range r.Facts.Moving.Spaces {
 			if slices.ContainsFunc(space.Columns, func(at rules.ColumnName) bool { return at.Table == table }) {
 				continue // no table counts its own rows
 			}
-			next, of := chosen.Next(chosen.Space(space.Name), 0), r.found.Of[space][db]
+			next, of := chosen.Next(chosen.Space(space.Name), 0), r.found.in[db].of[space]
 			for i, name := range here {
 				c := seenCounter{rules.ColumnName{Table: table, Column: name}, space}
 				if like[c] == nil {
@@ -206,10 +206,10 @@ func judgeCounters(f *Facts, seen []seenCounter) (results []verdict.Result) {
 // countedBySequences adds what the sequences of a space have given to its values, so that
 // new keys lie above it.
 func (r *spaceReader) countedBySequences() {
-	for _, c := range r.moving.Counters {
+	for _, c := range r.Facts.Moving.Counters {
 		for _, db := range r.Facts.DBs {
 			if s := db.Catalog.Sequence(c.Table); c.Sequence() && s != nil && !s.Next.Negative && s.Next.Bits > 1 {
-				r.found.Of[c.Space][db].Values.Add(keys.Integer{Bits: s.Next.Bits - 1})
+				r.found.in[db].of[c.Space].Values.Add(keys.Integer{Bits: s.Next.Bits - 1})
 			}
 		}
 	}

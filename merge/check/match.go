@@ -13,15 +13,15 @@ import (
 // MaxMatched is how many keys of one world may be matched: each is recorded in the plan.
 const MaxMatched = 1_000_000
 
-// MatchedRow is a row of one of several databases that are the same thing.
-type MatchedRow struct {
+// matchedRow is a row of one of several databases that are the same thing.
+type matchedRow struct {
 	DB  int // number of its world, in their order
 	Key keys.Integer
 }
 
-// MatchedRows are the rows of a space that are the same thing.
-type MatchedRows struct {
-	Groups [][]MatchedRow // each in the order of the databases
+// matchedRows are the rows of a space that are the same thing.
+type matchedRows struct {
+	Groups [][]matchedRow // each in the order of the databases
 	Twice  []string       // natural keys that a database has more than once, and which; the first ones
 	Many   int64          // how many there are
 	Gaps   []verdict.Gap  // why they could not be read
@@ -29,7 +29,7 @@ type MatchedRows struct {
 
 // Pairs returns what becomes of the matched keys of each world: they become that of the first world with the same
 // thing. offset is what is added to the keys of one.
-func (m *MatchedRows) Pairs(worlds int, offset func(world int) uint64) ([]*keys.Pairs, error) {
+func (m *matchedRows) Pairs(worlds int, offset func(world int) uint64) ([]*keys.Pairs, error) {
 	all := make([][]keys.Pair, worlds)
 	for _, group := range m.Groups {
 		home, ok := group[0].Key.Add(offset(group[0].DB))
@@ -69,7 +69,7 @@ func (k *Rekeyed) matchesBy(table string, key, columns []string, found stream.Re
 	if k == nil {
 		return false
 	}
-	for s, m := range k.Read.Matched {
+	for s, m := range k.Read.matched {
 		if s.By.Table == table && slices.Equal(s.By.Columns, columns) && slices.Equal(key, []string{s.By.Key}) {
 			rows := int64(0)
 			for _, group := range m.Groups {

@@ -37,7 +37,7 @@ func (k *Rekeyed) KnownKeys(db *rules.Database, table, column string) *keys.Set 
 	if !k.hasKey(table, column) || !k.moved(table, column).Cases[0].Space.Kept.Empty() {
 		return nil
 	}
-	set := k.Read.Keys[rules.ColumnName{Table: table, Column: column}][db]
+	set := k.Read.in[db].keys[rules.ColumnName{Table: table, Column: column}]
 	if set == nil || set.Sparse || set.Len() != db.Rows[table] {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (k *Rekeyed) ValuesOf(db *rules.Database, table, column string) *columnValu
 	if k == nil {
 		return nil
 	}
-	return k.Read.Values[rules.ColumnName{Table: table, Column: column}][db]
+	return k.Read.in[db].values[rules.ColumnName{Table: table, Column: column}]
 }
 
 // Strays returns the rows of a database that have a reference and lead to no row, as they were seen when the keys were
@@ -78,7 +78,7 @@ func (k *Rekeyed) Strays(db *rules.Database, table string, ref *rules.Ref) (rows
 	if m == nil || m.Key || len(m.Cases) > 1 && ref.Cells == nil { // else each case is about all rows
 		return rows, false
 	}
-	read := k.Read.Rows[m][db]
+	read := k.Read.in[db].rows[m]
 	i := slices.IndexFunc(m.Cases, func(c rules.MovedCase) bool { return c.Ref.Same(ref) })
 	if i < 0 || len(read) <= i || !slices.Contains(m.Cases[i].Space.Columns, to) {
 		return rows, false
@@ -89,18 +89,22 @@ func (k *Rekeyed) Strays(db *rules.Database, table string, ref *rules.Ref) (rows
 	return read[i].Stray, true
 }
 
-// Measured is what was read.
-type Measured struct {
-	Keys map[rules.ColumnName]map[*rules.Database]*keys.Set
-	Of   map[*rules.KeySpace]map[*rules.Database]*spaceValues
-	Rows map[*rules.MovedColumn]map[*rules.Database][]CaseRows // by case
+// measured is what was read.
+type measured struct {
+	in      map[*rules.Database]*measuredIn
+	matched map[*rules.KeySpace]*matchedRows
+}
 
-	Samples map[string]map[*rules.Database]*rowSample              // of tables that may be copied
-	Sums    map[string]map[*rules.Database]*rowSum                 // of tables that are declared the same
-	Values  map[rules.ColumnName]map[*rules.Database]*columnValues // of numbers that no space has
-	Cells   map[rules.ColumnName]map[*rules.Database]*cellPass     // see addCells
+// measuredIn is what was read of one database.
+type measuredIn struct {
+	keys map[rules.ColumnName]*keys.Set
+	of   map[*rules.KeySpace]*spaceValues
+	rows map[*rules.MovedColumn][]caseRows // by case
 
-	Matched map[*rules.KeySpace]*MatchedRows
+	samples map[string]*rowSample              // of tables that may be copied
+	sums    map[string]*rowSum                 // of tables that are declared the same
+	values  map[rules.ColumnName]*columnValues // of numbers that no space has
+	cells   map[rules.ColumnName]*cellPass     // see addCells
 }
 
 // spaceValues are the values of a space in one database.
@@ -110,8 +114,8 @@ type spaceValues struct {
 	Limits       []keys.Limit
 }
 
-// CaseRows is what was read of one case of a column.
-type CaseRows struct {
+// caseRows is what was read of one case of a column.
+type caseRows struct {
 	verdict.CaseCounts
 	Moved    keys.Range
 	Stays    map[keys.Integer]bool // values that name nobody; nil if they are many
@@ -137,25 +141,6 @@ type Heavy struct{ Rows map[keys.Integer]int64 }
 
 const HeavyValues = 1 << 14
 
-func NewMeasured(m *rules.Moving, dbs ...*rules.Database) *Measured {
-	found := &Measured{Keys: make(map[rules.ColumnName]map[*rules.Database]*keys.Set), Of: make(map[*rules.KeySpace]map[*rules.Database]*spaceValues),
-		Rows: make(map[*rules.MovedColumn]map[*rules.Database][]CaseRows), Samples: make(map[string]map[*rules.Database]*rowSample), Sums: make(map[string]map[*rules.Database]*rowSum),
-		Values: make(map[rules.ColumnName]map[*rules.Database]*columnValues), Cells: make(map[rules.ColumnName]map[*rules.Database]*cellPass)}
-	for _, s := range m.Spaces {
-		found.Of[s] = make(map[*rules.Database]*spaceValues)
-		for _, db := range dbs {
-			found.Of[s][db] = new(spaceValues)
-		}
-		for _, at := range s.Columns {
-			found.Keys[at] = make(map[*rules.Database]*keys.Set)
-		}
-	}
-	for _, c := range m.Columns {
-		found.Rows[c] = make(map[*rules.Database][]CaseRows)
-	}
-	return found
-}
-
 // Rekeyed is what a merge does to keys, as the rules use it.
 type Rekeyed struct {
 	Moving *rules.Moving
@@ -164,7 +149,7 @@ type Rekeyed struct {
 	Pairs  map[*rules.KeySpace]map[*rules.Database]*keys.Pairs // that are matched
 	Bent   map[*rules.MovedColumn]bool                         // values do not keep their order
 	Step   uint64                                              // that offsets in common are multiples of
-	Read   *Measured                                           // by which it was chosen
+	Read   *measured                                           // by which it was chosen
 }
 
 // Offset is what is added to the keys in a column of a database, and to what refers to

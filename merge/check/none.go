@@ -75,7 +75,7 @@ func (r *NoneReader) newKeys(db *rules.Database, to rules.ColumnName, n *int64) 
 	if by == 0 {
 		return
 	}
-	set := r.Facts.Rekeyed.Read.Keys[to][db]
+	set := r.Facts.Rekeyed.Read.in[db].keys[to]
 	if set == nil {
 		return
 	}

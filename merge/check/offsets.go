@@ -16,7 +16,7 @@ import (
 // chooser chooses offsets by what was read.
 type chooser struct {
 	*Facts
-	read *Measured
+	read *measured
 }
 
 // offsets chooses what is added to the keys of each world. All spaces of a world
@@ -46,7 +46,7 @@ func (f chooser) offsets() (*Rekeyed, Outcome) {
 		// The spaces with the column at fault go by themselves.
 		n := len(together)
 		together = slices.DeleteFunc(together, func(s *rules.KeySpace) bool {
-			out := n == 1 || slices.ContainsFunc(read.Of[s][f.DBs[narrow.World]].Limits, func(l keys.Limit) bool { return l.Column == narrow.Limit.Column })
+			out := n == 1 || slices.ContainsFunc(read.in[f.DBs[narrow.World]].of[s].Limits, func(l keys.Limit) bool { return l.Column == narrow.Limit.Column })
 			if out {
 				alone = append(alone, s)
 			}
@@ -73,8 +73,8 @@ func (f chooser) offsets() (*Rekeyed, Outcome) {
 	for _, at := range f.Moving.InOrder() {
 		c := f.Moving.Columns[at]
 		for _, db := range f.DBs {
-			for i := range read.Rows[c][db] {
-				rows, offset := &read.Rows[c][db][i], k.Of[c.Cases[i].Space][db]
+			for i := range read.in[db].rows[c] {
+				rows, offset := &read.in[db].rows[c][i], k.Of[c.Cases[i].Space][db]
 				k.Bent[c] = k.Bent[c] || !monotone(rows, offset)
 				if moved, _ := rows.Moved.Shift(offset); offset > 0 && c.Cases[i].Ref.None.Meets(moved) {
 					o.Add(Found(verdict.Result{Code: verdict.CodeKeySpace, Table: at.Table, Subject: at.Column, Columns: []string{at.Column}, Count: 1,
@@ -104,7 +104,7 @@ func (f chooser) choose(step uint64, spaces ...*rules.KeySpace) ([]uint64, uint6
 	wants := make([]keys.Want, len(f.DBs))
 	for _, s := range spaces {
 		for i, db := range f.DBs {
-			of := f.read.Of[s][db]
+			of := f.read.in[db].of[s]
 			wants[i].Values.Join(of.Values)
 			wants[i].Limits = append(wants[i].Limits, of.Limits...)
 			if offset, chosen := f.Opts.Rekey.Offsets[db.Name]; chosen {
@@ -162,10 +162,10 @@ func (f chooser) highest(s *rules.KeySpace, last int) (at rules.ColumnName, db *
 	for _, there := range f.DBs[:last+1] {
 		for _, c := range f.Moving.InOrder() {
 			var values keys.Range
-			if set := f.read.Keys[c][there]; set != nil && f.Moving.Columns[c].Cases[0].Space == s {
+			if set := f.read.in[there].keys[c]; set != nil && f.Moving.Columns[c].Cases[0].Space == s {
 				values = set.Range()
 			}
-			for i, rows := range f.read.Rows[f.Moving.Columns[c]][there] {
+			for i, rows := range f.read.in[there].rows[f.Moving.Columns[c]] {
 				if f.Moving.Columns[c].Cases[i].Space == s {
 					values.Join(rows.Moved)
 				}
@@ -201,7 +201,7 @@ func (f chooser) report(k *Rekeyed, alone []*rules.KeySpace) *verdict.Rekeying {
 	read := f.read
 	all := &verdict.Rekeying{Step: k.Step, Spaces: []verdict.RekeyedSpace{}, Columns: []verdict.RekeyedColumn{}}
 	of := func(s *rules.KeySpace, db *rules.Database) verdict.SpaceOf {
-		v, offset := read.Of[s][db], k.Of[s][db]
+		v, offset := read.in[db].of[s], k.Of[s][db]
 		space := verdict.SpaceOf{World: db.Name, Offset: offset, Rows: v.Rows, Keys: v.Keys, Values: v.Values, Matched: k.Pairs[s][db]}
 		space.New, _ = v.Values.Shift(offset)
 		for _, l := range v.Limits {
@@ -225,7 +225,7 @@ func (f chooser) report(k *Rekeyed, alone []*rules.KeySpace) *verdict.Rekeying {
 			space.Worlds = append(space.Worlds, of(s, db))
 		}
 		for _, db := range rules.OthersOf(f.Resolved) {
-			moved = append(moved, read.Of[s][db].Values)
+			moved = append(moved, read.in[db].of[s].Values)
 		}
 		space.Step = cmp.Or(space.Step, keys.DefaultStep(moved...))
 		all.Spaces = append(all.Spaces, space)
@@ -245,7 +245,7 @@ func (f chooser) report(k *Rekeyed, alone []*rules.KeySpace) *verdict.Rekeying {
 			}
 			for _, db := range f.DBs {
 				counts := verdict.CaseCounts{}
-				if rows := read.Rows[c][db]; len(rows) > i {
+				if rows := read.in[db].rows[c]; len(rows) > i {
 					counts = rows[i].CaseCounts
 				}
 				one.Counts = append(one.Counts, counts)
@@ -277,7 +277,7 @@ func (f chooser) mostKey(s *rules.KeySpace) (most uint64) {
 		}
 	}
 	for _, db := range f.DBs {
-		for _, l := range f.read.Of[s][db].Limits {
+		for _, l := range f.read.in[db].of[s].Limits {
 			most = verdict.Least(most, l.Most.Bits)
 		}
 	}

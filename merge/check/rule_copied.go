@@ -75,7 +75,7 @@ func judgeCopies(f *Facts, tables []string) verdict.Result {
 		for i, a := range f.DBs {
 			for _, b := range f.DBs[i+1:] {
 				two := [2]*rules.Database{a, b}
-				shared, equal := f.Rekeyed.Read.Samples[table][a].shared(f.Rekeyed.Read.Samples[table][b])
+				shared, equal := f.Rekeyed.Read.in[a].samples[table].shared(f.Rekeyed.Read.in[b].samples[table])
 				if result.Read += shared; found[two] || equal < fewestEqual || 2*equal <= shared {
 					continue
 				}
@@ -145,7 +145,7 @@ func (s *rowSample) shared(other *rowSample) (shared, equal int64) {
 // addSample makes a stream take a sample of the rows of a table.
 func (r *spaceReader) addSample(s *stream.Stream, key string) {
 	sample := new(rowSample)
-	r.found.Samples[s.Scan.Table] = map[*rules.Database]*rowSample{s.DB: sample}
+	r.found.in[s.DB].samples[s.Scan.Table] = sample
 	names := slices.Sorted(slices.Values(slice.Map(s.DB.Tables[s.Scan.Table].Columns, func(c catalog.Column) string { return c.Name })))
 	at, columns := s.Carry(key), slice.Map(names, s.Carry)
 	var row []byte

@@ -37,7 +37,7 @@ func SpaceTasks(f *Facts, leave func(ctx context.Context, chosen *Rekeyed) (Outc
 		}
 	}
 	return []Task{{Code: verdict.CodeKeySpace, Tables: tables, Run: func(ctx context.Context, r *Reader) (Outcome, error) {
-		read, err := (&spaceReader{Reader: r, code: verdict.CodeKeySpace, moving: f.Moving}).measure(ctx)
+		read, err := (&spaceReader{Reader: r}).measure(ctx)
 		if odd, is := errors.AsType[*catalog.UnsupportedError](err); is {
 			return unmovable(odd, err), nil
 		}
@@ -52,7 +52,7 @@ func SpaceTasks(f *Facts, leave func(ctx context.Context, chosen *Rekeyed) (Outc
 		if err != nil {
 			return left, err
 		}
-		if read, err = (&spaceReader{Reader: r, code: verdict.CodeKeySpace, moving: f.Moving}).measureComing(ctx, read); err != nil {
+		if read, err = (&spaceReader{Reader: r}).measureComing(ctx, read); err != nil {
 			return left, err
 		}
 		o, err := judgeSpaces(ctx, f, r, read)
@@ -75,7 +75,7 @@ func unmovable(odd *catalog.UnsupportedError, err error) Outcome {
 }
 
 // judgeSpaces chooses the offsets and says what stands in their way.
-func judgeSpaces(ctx context.Context, f *Facts, r *Reader, read *Measured) (Outcome, error) {
+func judgeSpaces(ctx context.Context, f *Facts, r *Reader, read *measured) (Outcome, error) {
 	chosen, o := chooser{f, read}.offsets()
 	for _, at := range f.Moving.InOrder() {
 		results, err := judgeMoved(ctx, f, r, f.Moving.Columns[at], read)
@@ -117,7 +117,7 @@ func judgeSpaces(ctx context.Context, f *Facts, r *Reader, read *Measured) (Outc
 		o.Add(Found(result))
 	}
 	if chosen.Report.Moves() {
-		reader := &spaceReader{Reader: r, code: verdict.CodeKeySpace, moving: f.Moving, found: read}
+		reader := &spaceReader{Reader: r, found: read}
 		apart, err := reader.columnsApart(ctx, chosen)
 		if err != nil {
 			return o, err
@@ -161,13 +161,13 @@ func spaceTable(f *Facts, name string) string {
 }
 
 // judgeMoved says what is wrong with the values of a column that moves.
-func judgeMoved(ctx context.Context, f *Facts, r *Reader, c *rules.MovedColumn, read *Measured) (results []verdict.Result, err error) {
+func judgeMoved(ctx context.Context, f *Facts, r *Reader, c *rules.MovedColumn, read *measured) (results []verdict.Result, err error) {
 	nobody := verdict.Result{Code: verdict.CodeKeyNobody, Table: c.Table, Subject: c.Column, Columns: []string{c.Column}}
 	foreign := verdict.Result{Code: verdict.CodeKeySpace, Table: c.Table, Subject: c.Column, Columns: []string{c.Column}}
 	var odd []string
 	var kept []stream.Conflict
 	for _, db := range f.DBs {
-		for _, k := range read.Rows[c][db] {
+		for _, k := range read.in[db].rows[c] {
 			foreign.Count += k.Foreign
 			for _, m := range k.Foreigns {
 				kept = append(kept, stream.Conflict{Rows: 1, Members: []stream.Member{m}})
@@ -246,7 +246,7 @@ func undeclaredKeys(ctx context.Context, f *Facts) (results []verdict.Result, er
 // long as all spaces of a world have one offset, that does not matter. A key that is counted
 // up is nearly always one of its own: that some of its values are matched keys of another table
 // says nothing where both count from 1.
-func guessedKeys(f *Facts, chosen *Rekeyed, read *Measured) (results []verdict.Result) {
+func guessedKeys(f *Facts, chosen *Rekeyed, read *measured) (results []verdict.Result) {
 	for _, s := range f.Moving.Spaces {
 		if !s.Auto {
 			continue
@@ -255,13 +255,13 @@ func guessedKeys(f *Facts, chosen *Rekeyed, read *Measured) (results []verdict.R
 		result := verdict.Result{Code: verdict.CodeKeyUndeclared, Table: at.Table, Subject: at.Column, Columns: []string{at.Column}}
 		for _, other := range f.Moving.Spaces {
 			for _, db := range rules.OthersOf(f.Resolved) {
-				keys := read.Keys[at][db]
+				keys := read.in[db].keys[at]
 				if keys != nil && (other.By == nil || mayName(f, at, other.By, read)) && meetsMatched(keys,
 					chosen.Pairs[other][db]) {
 					result.Gaps = append(result.Gaps, verdict.Gap{World: db.Name, Reason: fmt.Sprintf("keys of %s are matched (match), and this column has the same values: declare whether it refers to them", other.Name)})
 					continue
 				}
-				if keys == nil || chosen.Of[s][db] == chosen.Of[other][db] || !slices.ContainsFunc(setsOf(read, other, db), keys.Meets) {
+				if keys == nil || chosen.Of[s][db] == chosen.Of[other][db] || !slices.ContainsFunc(read.in[db].setsOf(other), keys.Meets) {
 					continue
 				}
 				result.Gaps = append(result.Gaps, verdict.Gap{World: db.Name, Reason: fmt.Sprintf("%d is added to it, and %d to %s, which has the same keys: declare whether it refers to them", chosen.Of[s][db], chosen.Of[other][db], other.Name)})
@@ -278,13 +278,13 @@ func guessedKeys(f *Facts, chosen *Rekeyed, read *Measured) (results []verdict.R
 
 // mayName reports whether a key seems to be that of a matched row nevertheless: by its name, or because
 // both tables have the same keys in every database.
-func mayName(f *Facts, at rules.ColumnName, by *rules.MatchedBy, read *Measured) bool {
+func mayName(f *Facts, at rules.ColumnName, by *rules.MatchedBy, read *measured) bool {
 	name, key := strings.ToLower(at.Column), strings.ToLower(by.Key)
 	if key != "id" && name == key || strings.Contains(name, strings.TrimSuffix(strings.ToLower(by.Table), "s")) {
 		return true
 	}
 	for _, db := range f.DBs {
-		keys, matched := read.Keys[at][db], read.Keys[rules.ColumnName{Table: by.Table, Column: by.Key}][db]
+		keys, matched := read.in[db].keys[at], read.in[db].keys[rules.ColumnName{Table: by.Table, Column: by.Key}]
 		if keys == nil || matched == nil || keys.Len() == 0 || !keys.Equal(matched) {
 			return false
 		}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 
 	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
@@ -15,15 +14,14 @@ import (
 	"mergesafe/merge/keys"
 	"mergesafe/merge/rules"
 	"mergesafe/merge/stream"
+	"mergesafe/merge/verdict"
 )
 
 // spaceReader reads the keys of spaces and what refers to them, so that offsets can be
 // chosen.
 type spaceReader struct {
 	*Reader
-	code   string // of the rule for which it reads
-	moving *rules.Moving
-	found  *Measured
+	found *measured
 
 	complete map[*keys.Set]bool // the sets of found of which all keys were read
 	room     *int               // bytes for values that are kept until the keys are known
@@ -47,7 +45,7 @@ func add(h *Heavy, n keys.Integer) {
 }
 
 // measure reads all of it.
-func (r *spaceReader) measure(ctx context.Context) (*Measured, error) {
+func (r *spaceReader) measure(ctx context.Context) (*measured, error) {
 	if err := r.readPasses(ctx, r.Facts.DBs); err != nil {
 		return nil, err
 	}
@@ -64,7 +62,7 @@ func (r *spaceReader) measure(ctx context.Context) (*Measured, error) {
 
 // measureComing measures again when some rows stay behind. New keys lie above those of all rows, and pairs are
 // matched among all; what refers to what is counted of the rows that come.
-func (r *spaceReader) measureComing(ctx context.Context, all *Measured) (*Measured, error) {
+func (r *spaceReader) measureComing(ctx context.Context, all *measured) (*measured, error) {
 	leaves := func(db *rules.Database) bool {
 		for _, s := range r.Facts.Stays[db] {
 			if s.Rows() > 0 {
@@ -77,87 +75,47 @@ func (r *spaceReader) measureComing(ctx context.Context, all *Measured) (*Measur
 	if err := r.readPasses(ctx, again); err != nil {
 		return nil, err
 	}
-	for _, db := range r.Facts.DBs { // of which all rows come, as they were measured
-		if leaves(db) {
+	r.found.matched = all.matched
+	for db, was := range all.in {
+		if !leaves(db) { // all rows come, as they were measured
+			r.found.in[db] = was
 			continue
 		}
-		for at, sets := range all.Keys {
-			r.found.Keys[at][db] = sets[db]
-		}
-		for column, rows := range all.Rows {
-			r.found.Rows[column][db] = rows[db]
-		}
-		takeOf(r.found.Values, all.Values, db)
-		takeOf(r.found.Cells, all.Cells, db)
-	}
-	coming := *all
-	coming.Rows, coming.Keys, coming.Values, coming.Cells, coming.Of = r.found.Rows, r.found.Keys, r.found.Values, r.found.Cells, maps.Clone(all.Of)
-	for s, of := range coming.Of {
-		coming.Of[s] = maps.Clone(of)
-		for db, values := range of {
-			now := *values
-			now.Rows = 0
-			for _, set := range setsOf(r.found, s, db) {
-				now.Rows += set.Len()
+		now := r.found.in[db]
+		now.samples, now.sums = was.samples, was.sums
+		for s, values := range was.of {
+			*now.of[s] = *values
+			now.of[s].Rows = 0
+			for _, set := range now.setsOf(s) {
+				now.of[s].Rows += set.Len()
 			}
-			coming.Of[s][db] = &now
 		}
-	}
-	for column, of := range all.Rows {
-		for db, cases := range of {
-			for i := range coming.Rows[column][db] {
-				coming.Rows[column][db][i].Moved.Join(cases[i].Moved)
+		for column, cases := range was.rows {
+			for i := range now.rows[column] {
+				now.rows[column][i].Moved.Join(cases[i].Moved)
 			}
 		}
 	}
-	return &coming, nil
+	return r.found, nil
 }
 
 // readPasses reads the tables one after the other, of several databases at a time.
 func (r *spaceReader) readPasses(ctx context.Context, dbs []*rules.Database) error {
-	r.found = NewMeasured(r.moving, r.Facts.DBs...)
-	passes := passes(r.moving, r.Facts.Tables)
-	var one sync.Mutex
+	r.found = &measured{in: make(map[*rules.Database]*measuredIn)}
+	for _, db := range r.Facts.DBs {
+		found := &measuredIn{keys: make(map[rules.ColumnName]*keys.Set), of: make(map[*rules.KeySpace]*spaceValues), rows: make(map[*rules.MovedColumn][]caseRows),
+			samples: make(map[string]*rowSample), sums: make(map[string]*rowSum), values: make(map[rules.ColumnName]*columnValues), cells: make(map[rules.ColumnName]*cellPass)}
+		for _, s := range r.Facts.Moving.Spaces {
+			found.of[s] = new(spaceValues)
+		}
+		r.found.in[db] = found
+	}
+	passes := passes(r.Facts.Moving, r.Facts.Tables)
 	return stream.SideBySide(ctx, dbs, func(ctx context.Context, db *rules.Database) error {
 		room := r.Others / len(dbs)
-		of := &spaceReader{Reader: r.Reader, code: r.code, moving: r.moving, found: NewMeasured(r.moving, db), complete: make(map[*keys.Set]bool), room: &room, unweighed: make(map[rules.ColumnName]bool)}
-		if err := of.readTables(ctx, passes, db); err != nil {
-			return err
-		}
-		one.Lock()
-		defer one.Unlock()
-		takeMeasured(r.found, of.found)
-		return nil
+		of := &spaceReader{Reader: r.Reader, found: r.found, complete: make(map[*keys.Set]bool), room: &room, unweighed: make(map[rules.ColumnName]bool)}
+		return of.readTables(ctx, passes, db)
 	})
-}
-
-// takeMeasured adds the keys of another database, and what refers to them.
-func takeMeasured(m *Measured, other *Measured) {
-	takeAll(m.Keys, other.Keys)
-	takeAll(m.Rows, other.Rows)
-	takeAll(m.Samples, other.Samples)
-	takeAll(m.Sums, other.Sums)
-	takeAll(m.Values, other.Values)
-	takeAll(m.Cells, other.Cells)
-}
-
-// takeAll adds what was read of another database.
-func takeAll[K comparable, V any](all, other map[K]map[*rules.Database]V) {
-	for k, of := range other {
-		if all[k] == nil {
-			all[k] = make(map[*rules.Database]V)
-		}
-		maps.Copy(all[k], of)
-	}
-}
-
-// takeOf adds what was read of one database.
-func takeOf[K comparable, V any](all, other map[K]map[*rules.Database]V, db *rules.Database) {
-	for k, of := range other {
-		if v, read := of[db]; read {
-			takeAll(all, map[K]map[*rules.Database]V{k: {db: v}})
-		}
-	}
 }
 
 // readTables reads the tables of a database, each once. A table that refers to itself, or in a circle, is read again if
@@ -173,17 +131,17 @@ func (r *spaceReader) readTables(ctx context.Context, passes []spacePass, db *ru
 	}
 	for i, p := range passes {
 		if column := r.settle(all[i], db); column != "" {
-			r.Progress.Again(db, r.code, p.table, fmt.Sprintf("too many values of %s may be keys that are read later", column))
+			r.Progress.Again(db, verdict.CodeKeySpace, p.table, fmt.Sprintf("too many values of %s may be keys that are read later", column))
 			if all[i], err = r.readColumns(ctx, spacePass{table: p.table, references: p.references}, db, db.Tables[p.table], false); err != nil {
 				return err
 			}
 		}
 		for _, read := range all[i] {
 			for k := range read.cases {
-				most, bounded := r.most(read.column, k)
+				most, bounded := mostOfCase(r.Facts.Resolved, read.column, k)
 				findOdd(&read.cases[k], &read.column.Cases[k].Ref.Dangling, func(n keys.Integer) bool { return bounded && n == most })
 			}
-			r.found.Rows[read.column][db] = read.cases
+			r.found.in[db].rows[read.column] = read.cases
 		}
 	}
 	return nil
@@ -269,7 +227,7 @@ func (r *spaceReader) readPass(ctx context.Context, p spacePass, db *rules.Datab
 		if !is {
 			return reads, err
 		}
-		r.forget(t.Name)
+		r.found.in[db].forget(t.Name)
 		at, c := rules.ColumnName{Table: t.Name, Column: unsupported.Column}, t.Column(unsupported.Column)
 		if c == nil || c.Kind != catalog.KindText || r.unweighed[at] { // it may be another column than the pass is about
 			return r.readColumns(ctx, p, db, t, false)
@@ -279,11 +237,11 @@ func (r *spaceReader) readPass(ctx context.Context, p spacePass, db *rules.Datab
 }
 
 // forget leaves out what else was asked of the rows of a table.
-func (r *spaceReader) forget(table string) {
-	delete(r.found.Samples, table)
-	delete(r.found.Sums, table)
-	maps.DeleteFunc(r.found.Values, func(at rules.ColumnName, _ map[*rules.Database]*columnValues) bool { return at.Table == table })
-	maps.DeleteFunc(r.found.Cells, func(at rules.ColumnName, _ map[*rules.Database]*cellPass) bool { return at.Table == table })
+func (m *measuredIn) forget(table string) {
+	delete(m.samples, table)
+	delete(m.sums, table)
+	maps.DeleteFunc(m.values, func(at rules.ColumnName, _ *columnValues) bool { return at.Table == table })
+	maps.DeleteFunc(m.cells, func(at rules.ColumnName, _ *cellPass) bool { return at.Table == table })
 }
 
 func (r *spaceReader) readColumns(ctx context.Context, p spacePass, db *rules.Database, t *catalog.Table, also bool) ([]*referenceRead, error) {
@@ -295,7 +253,7 @@ func (r *spaceReader) readColumns(ctx context.Context, p spacePass, db *rules.Da
 	} else if key := t.Key(); len(p.keys) > 0 && len(t.Primary) == 0 && len(key) > 0 && key[0] == p.keys[0].Column {
 		scan.Unsorted, scan.Order = false, []catalog.Order{{Column: key[0]}}
 	}
-	s := r.Stream(db, r.code, len(scan.Carry), scan)
+	s := r.Stream(db, verdict.CodeKeySpace, len(scan.Carry), scan)
 	for _, at := range p.keys {
 		r.addKeys(s, at)
 	}
@@ -306,7 +264,7 @@ func (r *spaceReader) readColumns(ctx context.Context, p spacePass, db *rules.Da
 	if also && len(r.Facts.DBs) > 1 {
 		values = r.addValues(s)
 		if r.Facts.Same[t.Name] {
-			r.found.Sums[t.Name] = map[*rules.Database]*rowSum{db: sumOf(s)}
+			r.found.in[db].sums[t.Name] = sumOf(s)
 		}
 		if len(p.keys) > 0 && mayBeCopied(r.Facts, t.Name) {
 			r.addSample(s, p.keys[0].Column)
@@ -320,7 +278,7 @@ func (r *spaceReader) readColumns(ctx context.Context, p spacePass, db *rules.Da
 		return nil, err
 	}
 	for _, at := range p.keys {
-		set := r.found.Keys[at][db]
+		set := r.found.in[db].keys[at]
 		set.Finish()
 		r.complete[set] = true
 	}
@@ -333,7 +291,7 @@ func (r *spaceReader) readColumns(ctx context.Context, p spacePass, db *rules.Da
 // addKeys makes a stream gather the keys in a column.
 func (r *spaceReader) addKeys(s *stream.Stream, at rules.ColumnName) {
 	set := &keys.Set{Exact: true}
-	r.found.Keys[at][s.DB] = set
+	r.found.in[s.DB].keys[at] = set
 	column := s.Carry(at.Column)
 	s.Scan.Numbers = append(s.Scan.Numbers, at.Column)
 	s.Visit = append(s.Visit, func(b *catalog.Batch) {
@@ -348,7 +306,7 @@ func (r *spaceReader) addKeys(s *stream.Stream, at rules.ColumnName) {
 
 // noteRanges notes where the keys that were read lie, and what refers to them.
 func (r *spaceReader) noteRanges() {
-	for _, s := range r.moving.Spaces {
+	for _, s := range r.Facts.Moving.Spaces {
 		for _, at := range s.Columns {
 			for db, t := range r.Facts.Having(at.Table) {
 				r.noteKeys(s, at, db, t)
@@ -357,11 +315,11 @@ func (r *spaceReader) noteRanges() {
 	}
 	for _, table := range r.Facts.Tables {
 		for db := range r.Facts.Having(table) {
-			for _, c := range r.moving.Of(table) {
-				for i, read := range r.found.Rows[c][db] {
+			for _, c := range r.Facts.Moving.Of(table) {
+				for i, read := range r.found.in[db].rows[c] {
 					space := c.Cases[i].Space
-					r.found.Of[space][db].Values.Join(read.Moved)
-					most, known := r.most(c, i)
+					r.found.in[db].of[space].Values.Join(read.Moved)
+					most, known := mostOfCase(r.Facts.Resolved, c, i)
 					r.limit(space, c.ColumnName, db, read.Moved, most, known)
 				}
 			}
@@ -371,7 +329,7 @@ func (r *spaceReader) noteRanges() {
 
 // noteKeys notes where the keys of a space in one column of a database lie.
 func (r *spaceReader) noteKeys(s *rules.KeySpace, at rules.ColumnName, db *rules.Database, t *catalog.Table) {
-	values, set := r.found.Of[s][db], r.found.Keys[at][db]
+	values, set := r.found.in[db].of[s], r.found.in[db].keys[at]
 	own := set.Range()
 	if counter := t.AutoIncrement; counter != nil && counter.Column == at.Column && counter.Next > 1 {
 		own.Add(keys.Integer{Bits: counter.Next - 1})
@@ -388,13 +346,13 @@ func (r *spaceReader) noteKeys(s *rules.KeySpace, at rules.ColumnName, db *rules
 	r.limit(s, at, db, own, most, known) // what other columns of the space have is no matter to this one
 }
 
-// most is the largest number that a case of a column takes; known is false if that cannot be
+// mostOfCase is the largest number that a case of a column takes; known is false if that cannot be
 // told.
-func (r *spaceReader) most(c *rules.MovedColumn, i int) (most keys.Integer, known bool) {
+func mostOfCase(f *rules.Resolved, c *rules.MovedColumn, i int) (most keys.Integer, known bool) {
 	if cells := c.Cases[i].Ref.Cells; cells != nil {
 		return cells.Most()
 	}
-	return MostOf(r.Facts.Resolved, c.ColumnName)
+	return MostOf(f, c.ColumnName)
 }
 
 // limit notes what room a column of the first world has for the values of a world; most is the
@@ -405,7 +363,7 @@ func (r *spaceReader) limit(s *rules.KeySpace, at rules.ColumnName, db *rules.Da
 			most, known = keys.Integer{Bits: s.Max}, true
 		}
 		if known {
-			of := r.found.Of[s][db]
+			of := r.found.in[db].of[s]
 			of.Limits = append(of.Limits, keys.Limit{Column: at.String(), Most: most, High: values.High})
 		}
 	}
@@ -414,7 +372,7 @@ func (r *spaceReader) limit(s *rules.KeySpace, at rules.ColumnName, db *rules.Da
 // addReferences makes a stream look at the columns that refer to spaces.
 func (r *spaceReader) addReferences(s *stream.Stream, columns []*rules.MovedColumn) (reads []*referenceRead) {
 	for _, c := range columns {
-		got := &referenceRead{column: c, at: s.Carry(c.Column), cases: make([]CaseRows, len(c.Cases)), cells: make([]func(int) [][]byte, len(c.Cases)), later: make([]later, len(c.Cases))}
+		got := &referenceRead{column: c, at: s.Carry(c.Column), cases: make([]caseRows, len(c.Cases)), cells: make([]func(int) [][]byte, len(c.Cases)), later: make([]later, len(c.Cases))}
 		for i, a := range c.Cases {
 			got.cases[i].Stays = make(map[keys.Integer]bool)
 			when := -1
@@ -453,15 +411,15 @@ func (r *spaceReader) takeSets(read *referenceRead, db *rules.Database) {
 	for _, a := range read.column.Cases {
 		var sets []*keys.Set
 		for _, at := range a.Space.Columns {
-			if set := r.found.Keys[at][db]; r.complete[set] {
+			if set := r.found.in[db].keys[at]; r.complete[set] {
 				sets = append(sets, set)
 			} else if db.Tables[at.Table] != nil {
 				read.incomplete = true
 			}
 		}
 		var to *keys.Set
-		if at := targetOf(a.Ref); slices.Contains(a.Space.Columns, at) && r.complete[r.found.Keys[at][db]] {
-			to = r.found.Keys[at][db]
+		if at := targetOf(a.Ref); slices.Contains(a.Space.Columns, at) && r.complete[r.found.in[db].keys[at]] {
+			to = r.found.in[db].keys[at]
 		}
 		read.sets, read.to = append(read.sets, sets), append(read.to, to)
 	}
@@ -500,7 +458,7 @@ func (r *spaceReader) readApart(ctx context.Context) error {
 		if first.Apart[at.Table].Column(at.Column) == nil {
 			continue
 		}
-		s := r.Stream(first, r.code, 0, catalog.Scan{Table: at.Table, Unsorted: true})
+		s := r.Stream(first, verdict.CodeKeySpace, 0, catalog.Scan{Table: at.Table, Unsorted: true})
 		value := s.Carry(at.Column)
 		for _, c := range all {
 			leaves := Leaves(c.Ref, s)
@@ -517,7 +475,7 @@ func (r *spaceReader) readApart(ctx context.Context) error {
 						continue
 					}
 					for _, n := range numbers(row) {
-						r.found.Of[c.Space][first].Values.Add(n)
+						r.found.in[first].of[c.Space].Values.Add(n)
 					}
 				}
 			})
@@ -546,12 +504,12 @@ func apartReferences(f *Facts, table string) (all []*rules.Ref) {
 // tables that are merged or, in cases, of others.
 func (r *spaceReader) spacesOf(ref *rules.Ref, column int, cases map[rules.ColumnName][]rules.MovedCase) (all []*rules.KeySpace) {
 	if ref.Space != "" {
-		i := slices.IndexFunc(r.moving.Spaces, func(s *rules.KeySpace) bool { return s.Name == ref.Space })
-		return r.moving.Spaces[i : i+1]
+		i := slices.IndexFunc(r.Facts.Moving.Spaces, func(s *rules.KeySpace) bool { return s.Name == ref.Space })
+		return r.Facts.Moving.Spaces[i : i+1]
 	}
 	for _, to := range ref.Targets(column) {
 		there := cases[to]
-		if m := r.moving.Columns[to]; m != nil {
+		if m := r.Facts.Moving.Columns[to]; m != nil {
 			there = m.Cases
 		}
 		all = append(all, slice.Map(there, func(c rules.MovedCase) *rules.KeySpace { return c.Space })...)
@@ -559,10 +517,10 @@ func (r *spaceReader) spacesOf(ref *rules.Ref, column int, cases map[rules.Colum
 	return all
 }
 
-// setsOf returns the keys of a space in a database.
-func setsOf(m *Measured, s *rules.KeySpace, db *rules.Database) (sets []*keys.Set) {
+// setsOf returns the keys of a space.
+func (m *measuredIn) setsOf(s *rules.KeySpace) (sets []*keys.Set) {
 	for _, at := range s.Columns {
-		if set := m.Keys[at][db]; set != nil {
+		if set := m.keys[at]; set != nil {
 			sets = append(sets, set)
 		}
 	}
@@ -580,7 +538,7 @@ type referenceRead struct {
 	incomplete bool                     // keys of a space are read later
 	stay       []*keys.Set              // of each case, keys of rows that stay behind, if their reference is cleared
 	left       []*keys.Set              // of each case, keys of rows that stay behind, whatever becomes of their reference
-	cases      []CaseRows
+	cases      []caseRows
 	later      []later // of each case
 }
 
@@ -705,7 +663,7 @@ func (r *referenceRead) leads(i int, n keys.Integer) bool {
 	return false
 }
 
-func (c *CaseRows) resolved(n keys.Integer, rows int64) {
+func (c *caseRows) resolved(n keys.Integer, rows int64) {
 	if c.Resolved += rows; suspicious(n) {
 		c.watch(n, rows)
 	}
@@ -718,7 +676,7 @@ func (r *referenceRead) dangles(i int, n keys.Integer, rows int64) {
 	}
 }
 
-func (c *CaseRows) watch(n keys.Integer, rows int64) {
+func (c *caseRows) watch(n keys.Integer, rows int64) {
 	for range rows {
 		add(&c.Watched, n)
 	}
@@ -729,7 +687,7 @@ func suspicious(n keys.Integer) bool { return n.Negative || n.Bits == 0 }
 
 // findOdd finds the values that may mean nobody, but for those that are declared to
 // lead nowhere.
-func findOdd(c *CaseRows, declared *keys.Values, largest func(keys.Integer) bool) {
+func findOdd(c *caseRows, declared *keys.Values, largest func(keys.Integer) bool) {
 	all := c.Resolved + c.Dangling
 	for v, rows := range c.Watched.Rows {
 		why := ""
@@ -755,7 +713,7 @@ func findOdd(c *CaseRows, declared *keys.Values, largest func(keys.Integer) bool
 
 // monotone reports whether the values of a case keep their order when they move by an
 // offset, those that stay included.
-func monotone(c *CaseRows, offset uint64) bool {
+func monotone(c *caseRows, offset uint64) bool {
 	if offset == 0 || !c.Moved.Any {
 		return true
 	}

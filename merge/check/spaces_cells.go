@@ -149,17 +149,17 @@ func (r *spaceReader) addCells(s *stream.Stream) {
 		if s.DB.Tables[c.at.Table].Column(c.at.Column) != nil {
 			p := &cellPass{cellColumn: c, r: r.Reader, db: s.DB, first: true}
 			p.visit(s)
-			r.found.Cells[c.at] = map[*rules.Database]*cellPass{s.DB: p}
+			r.found.in[s.DB].cells[c.at] = p
 		}
 	}
 }
 
 // cellsOf returns what was read of the keys in the cells of a column, if nothing is wrong with them; otherwise nil.
 func (k *Rekeyed) cellsOf(db *rules.Database, at rules.ColumnName) *cellsRead {
-	if k == nil || k.Read.Cells[at][db] == nil {
+	if k == nil || k.Read.in[db].cells[at] == nil {
 		return nil
 	}
-	if read := &k.Read.Cells[at][db].cellsRead; read.broken.Rows == 0 && read.large == 0 {
+	if read := &k.Read.in[db].cells[at].cellsRead; read.broken.Rows == 0 && read.large == 0 {
 		return read
 	}
 	return nil

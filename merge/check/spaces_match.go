@@ -23,8 +23,8 @@ import (
 const maxTwice = 5
 
 // readMatched finds the rows that are the same thing. A database without the table is nil.
-func readMatched(ctx context.Context, sources []catalog.Source, tables []*catalog.Table, by *rules.MatchedBy) (*MatchedRows, error) {
-	found := new(MatchedRows)
+func readMatched(ctx context.Context, sources []catalog.Source, tables []*catalog.Table, by *rules.MatchedBy) (*matchedRows, error) {
+	found := new(matchedRows)
 	model := cmp.Or(tables...)
 	var scans []SourceScan
 	var dbs []int
@@ -54,7 +54,7 @@ func readMatched(ctx context.Context, sources []catalog.Source, tables []*catalo
 		if slices.ContainsFunc(rows[0].Carry[:len(by.Columns)], func(v []byte) bool { return len(bytes.Trim(v, " \x00")) == 0 }) {
 			continue
 		}
-		group := make([]MatchedRow, len(rows))
+		group := make([]matchedRow, len(rows))
 		twice := ""
 		for i, r := range rows {
 			group[i].DB = dbs[r.From]
@@ -84,8 +84,8 @@ func naturalKey(values [][]byte) string {
 
 // readMatches reads the rows of all spaces that are matched.
 func (r *spaceReader) readMatches(ctx context.Context) error {
-	r.found.Matched = make(map[*rules.KeySpace]*MatchedRows)
-	for _, s := range r.moving.Spaces {
+	r.found.matched = make(map[*rules.KeySpace]*matchedRows)
+	for _, s := range r.Facts.Moving.Spaces {
 		if s.By == nil {
 			continue
 		}
@@ -95,7 +95,7 @@ func (r *spaceReader) readMatches(ctx context.Context) error {
 			sources, tables = append(sources, db.Opened), append(tables, db.Tables[s.By.Table])
 		}
 		var err error
-		if r.found.Matched[s], err = readMatched(ctx, sources, tables, s.By); err != nil {
+		if r.found.matched[s], err = readMatched(ctx, sources, tables, s.By); err != nil {
 			return err
 		}
 	}
@@ -109,7 +109,7 @@ func (f chooser) match(k *Rekeyed) (o Outcome) {
 	for _, s := range f.Moving.Spaces {
 		k.Pairs[s] = make(map[*rules.Database]*keys.Pairs)
 		result := verdict.Result{Code: verdict.CodeKeySpace, Table: spaceTable(f.Facts, s.Name), Subject: s.Name}
-		switch matched := f.read.Matched[s]; {
+		switch matched := f.read.matched[s]; {
 		case s.Map != nil:
 			for _, db := range rules.OthersOf(f.Resolved) {
 				k.Pairs[s][db] = s.Map.Matched[db.Name]
@@ -156,11 +156,11 @@ func (f chooser) match(k *Rekeyed) (o Outcome) {
 func (f chooser) matchedFits(k *Rekeyed, c *rules.MovedColumn, db *rules.Database) Outcome {
 	for i, of := range c.Cases {
 		pairs := k.Pairs[of.Space][db]
-		if of.Ref == nil || pairs.Len() == 0 || len(f.read.Rows[c][db]) <= i {
+		if of.Ref == nil || pairs.Len() == 0 || len(f.read.in[db].rows[c]) <= i {
 			continue
 		}
-		most, bounded := (&spaceReader{Reader: &Reader{Facts: f.Facts}}).most(c, i)
-		moved := f.read.Rows[c][db][i].Moved
+		most, bounded := mostOfCase(f.Resolved, c, i)
+		moved := f.read.in[db].rows[c][i].Moved
 		for old, image := range pairs.All() {
 			if !moved.Meets(keys.Range{Low: old, High: old, Any: true}) {
 				continue

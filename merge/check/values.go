@@ -34,7 +34,7 @@ func (r *spaceReader) addValues(s *stream.Stream) (all []*columnValues) {
 	_, model := r.Facts.ModelOf(table)
 	for _, c := range s.DB.Tables[table].Columns {
 		at := rules.ColumnName{Table: table, Column: c.Name}
-		moved, inKey := r.moving.Columns[at], slices.Contains(model.Key(), c.Name)
+		moved, inKey := r.Facts.Moving.Columns[at], slices.Contains(model.Key(), c.Name)
 		role := r.Facts.Declared.Role(table, c.Name)
 		open := judgesOpen(r.Facts, table, c.Name) && (moved == nil || role.Kind == rules.RoleReference)
 		if moved != nil && moved.Key || !open && !inKey || inKey && slices.ContainsFunc(role.References, func(ref *rules.Ref) bool { return ref.When != nil }) {
@@ -56,7 +56,7 @@ func (r *spaceReader) addValues(s *stream.Stream) (all []*columnValues) {
 				continue
 			}
 		}
-		r.found.Values[at] = map[*rules.Database]*columnValues{s.DB: values}
+		r.found.in[s.DB].values[at] = values
 		all = append(all, values)
 		column, covered := s.Carry(c.Name), coveredBy(r.Facts, s, c.Name)
 		if !slices.Contains(s.Scan.Numbers, c.Name) {
@@ -77,7 +77,7 @@ func (r *spaceReader) addValues(s *stream.Stream) (all []*columnValues) {
 // addOthers makes a stream gather the values of a column that are no numbers, as far as they may name a row.
 func (r *spaceReader) addOthers(s *stream.Stream, c *catalog.Column, values *columnValues) {
 	at := rules.ColumnName{Table: s.Scan.Table, Column: c.Name}
-	r.found.Values[at] = map[*rules.Database]*columnValues{s.DB: values}
+	r.found.in[s.DB].values[at] = values
 	values.others = make(map[string]int)
 	wholes, collations := namedTexts(r.Facts)
 	var orders []int
