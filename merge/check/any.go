@@ -18,8 +18,8 @@ import (
 // anyReading is what was read of a reference of which each value names a row of one
 // of several tables.
 type anyReading struct {
-	Strays    StrayReading
-	Ambiguous AmbiguousReading
+	strays    strayReading
+	Ambiguous ambiguousReading
 
 	ref  *rules.Ref
 	keys []Candidate // that it may name
@@ -51,7 +51,7 @@ func (r OpenReader) AnyOf(ctx context.Context, table string, refs []*rules.Ref, 
 		var passes []tablePass
 		for _, of := range all {
 			p := &anyPass{anyReading: of, r: r, db: db}
-			if strays, known := r.Facts.Rekeyed.Strays(db, table, of.ref); known {
+			if strays, known := r.Facts.Rekeyed.strays(db, table, of.ref); known {
 				p.found[anyDangling] = strays
 				p.conclude()
 			} else {
@@ -75,7 +75,7 @@ func (r OpenReader) AnyOf(ctx context.Context, table string, refs []*rules.Ref, 
 		}
 	}
 	for _, found := range all {
-		for i, samples := range []*[]verdict.Sample{&found.Strays.Dangling, &found.Strays.Rebound, &found.Ambiguous.Samples} {
+		for i, samples := range []*[]verdict.Sample{&found.strays.Dangling, &found.strays.Rebound, &found.Ambiguous.Samples} {
 			if *samples, err = r.Samples(ctx, found.kept[i], table, found.ref.Columns); err != nil {
 				return nil, err
 			}
@@ -179,11 +179,11 @@ func (p *anyPass) conclude() {
 	if gap := cmp.Or(p.unread, p.gap); gap != "" {
 		gaps = []verdict.Gap{{World: p.db.Name, Reason: gap}}
 	}
-	p.Strays.Worlds = append(p.Strays.Worlds, StrayRows{
+	p.strays.Worlds = append(p.strays.Worlds, strayRows{
 		DB: p.db, Dangling: p.found[anyDangling].Rows + p.found[anyRebound].Rows, Gaps: gaps,
 		Rebound: stream.Repeats{Values: p.found[anyRebound].Rows, Rows: []int64{p.found[anyRebound].Rows}},
 	})
-	p.Ambiguous.Worlds = append(p.Ambiguous.Worlds, AmbiguousRows{DB: p.db, Rows: p.found[anyAmbiguous].Rows, Gaps: gaps})
+	p.Ambiguous.Worlds = append(p.Ambiguous.Worlds, ambiguousRows{DB: p.db, Rows: p.found[anyAmbiguous].Rows, Gaps: gaps})
 	for i := range p.kept {
 		p.kept[i] = append(p.kept[i], p.found[i].Kept...)
 	}

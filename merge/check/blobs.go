@@ -72,10 +72,10 @@ func (l blobLayout) holds(data []byte, isKey func(uint64) bool) bool {
 	return true
 }
 
-// GuessKeys says which keys of the database seem to be in a value, as Row shows it:
+// guessKeys says which keys of the database seem to be in a value, as Row shows it:
 // "characters.guid: 4 bytes, little-endian, every 16 bytes from byte 4 on"; "" if
 // none do.
-func (r OpenReader) GuessKeys(db *rules.Database, shown string) string {
+func (r OpenReader) guessKeys(db *rules.Database, shown string) string {
 	data, err := hex.DecodeString(strings.TrimPrefix(shown, "0x"))
 	if err != nil || !strings.HasPrefix(shown, "0x") {
 		return ""

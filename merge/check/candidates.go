@@ -144,7 +144,7 @@ func (r OpenReader) candidatesOf(ctx context.Context, table string) (all []Candi
 		case c.Class == bytesClass:
 			c.words = !col.IsID && !isUUID(col) && !strings.HasPrefix(strings.ToLower(col.Type), "binary(")
 		}
-		moved := r.Facts.Rekeyed.MovesAlone(table, name)
+		moved := r.Facts.Rekeyed.movesAlone(table, name)
 		if !mayBeNamed(r.Facts, c) {
 			return all, true, nil // nor then a key that begins with it
 		}
@@ -287,13 +287,13 @@ func (r OpenReader) readKeysOf(ctx context.Context, db *rules.Database, t *catal
 		return &KeySet{Gap: "column " + c.Column + " of " + c.Table + " is " + col.Describe()}, nil
 	}
 	room := &r.UndeclaredKeys().Room
-	if known := r.Facts.Rekeyed.KnownKeys(db, c.Table, c.Column); known != nil {
-		return &KeySet{Integers: known, hashes: NewHashes(room), words: NewHashes(room)}, nil
+	if known := r.Facts.Rekeyed.knownKeys(db, c.Table, c.Column); known != nil {
+		return &KeySet{Integers: known, hashes: newHashes(room), words: newHashes(room)}, nil
 	}
 	if known := r.Facts.Rekeyed.ValuesOf(db, c.Table, c.Column); known != nil && c.Class == IntegerClass && !known.Small {
-		return &KeySet{Integers: &known.Set, hashes: NewHashes(room), words: NewHashes(room)}, nil
+		return &KeySet{Integers: &known.Set, hashes: newHashes(room), words: newHashes(room)}, nil
 	}
-	set := &KeySet{Integers: new(keys.Set), hashes: NewHashes(room), words: NewHashes(room)}
+	set := &KeySet{Integers: new(keys.Set), hashes: newHashes(room), words: newHashes(room)}
 	first := len(t.Key()) > 0 && t.Key()[0] == c.Column // so that an index has the order
 	// Without the sorting form nothing is sorted, and texts are compared by it.
 	scan := catalog.Scan{Table: c.Table, Carry: []string{c.Column}, Unsorted: !first, SkipNull: true}

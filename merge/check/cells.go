@@ -11,8 +11,8 @@ import (
 	"mergesafe/merge/stream"
 )
 
-// CellsOf returns what lists the cells of a row in which a format looks, from what a stream carries.
-func CellsOf(r *keys.Row, s *stream.Stream) func(row int) [][]byte {
+// cellsOf returns what lists the cells of a row in which a format looks, from what a stream carries.
+func cellsOf(r *keys.Row, s *stream.Stream) func(row int) [][]byte {
 	at := slice.Map(r.Columns(), s.Carry)
 	cells := make([][]byte, len(at))
 	return func(row int) [][]byte {
@@ -26,7 +26,7 @@ func CellsOf(r *keys.Row, s *stream.Stream) func(row int) [][]byte {
 // InCellsOf returns what lists the numbers in the cells of a row that name something. Of a
 // cell that does not have the format it lists none.
 func InCellsOf(r *rules.Ref, s *stream.Stream) func(row int) []keys.Integer {
-	cells := CellsOf(r.Cells, s)
+	cells := cellsOf(r.Cells, s)
 	return func(row int) (all []keys.Integer) {
 		for _, k := range s.KeysIn(r.Cells, cells(row), row) {
 			if !r.None.HasInteger(k.Value) {

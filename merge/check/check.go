@@ -10,7 +10,6 @@ import (
 
 	"mergesafe/merge/leave"
 	"mergesafe/merge/rules"
-	"mergesafe/merge/stream"
 	"mergesafe/merge/verdict"
 )
 
@@ -47,7 +46,7 @@ func Described(ctx context.Context, f *Facts, started time.Time, with With) (*ve
 // judge a database by itself.
 func Merged(ctx context.Context, source catalog.Source, opts rules.Options) (*verdict.Report, error) {
 	started := opts.WithDefaults().Stamp()
-	f, err := DescribeMerged(ctx, source, opts)
+	f, err := describe(ctx, []catalog.Source{source}, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -58,35 +57,35 @@ func Merged(ctx context.Context, source catalog.Source, opts rules.Options) (*ve
 // carryOut reads what the rules need, and reports what they find.
 func carryOut(ctx context.Context, f *Facts, started time.Time, rules []Rule,
 	with With, leaving *leave.Leaving) (*verdict.Report, error) {
-	r := NewRun(f, NewReader(f, stream.NewProgress(f.Resolved)), NewSummaries(f), started, rules)
-	r.leaving = leaving
+	r := newRun(f, started)
+	r.rules, r.leaving = rules, leaving
 	if with.Reader != nil {
 		with.Reader(r.reader)
 	}
 	r.judgeCatalogs()
 	if err := r.establish(ctx, with); err != nil {
-		return r.Report(reasonOf(ctx, err)), err
+		return r.report(reasonOf(ctx, err)), err
 	}
-	return r.Report(""), nil
+	return r.report(""), nil
 }
 
 // establish reads all that the rules need, in between two looks at the tables that
 // are in no snapshot.
 func (r *run) establish(ctx context.Context, with With) error {
-	before, err := TakeStamps(ctx, r.facts)
+	before, err := takeStamps(ctx, r.facts)
 	if err != nil {
 		return err
 	}
-	if err := r.FindEnds(ctx); err != nil {
+	if err := r.findEnds(ctx); err != nil {
 		return err
 	}
 	for _, report := range with.Quick {
-		report(r.Report("the keys have not been read yet"))
+		report(r.report("the keys have not been read yet"))
 	}
 	if err := r.readAll(ctx); err != nil {
 		return err
 	}
-	after, err := TakeStamps(ctx, r.facts)
+	after, err := takeStamps(ctx, r.facts)
 	if err == nil {
 		r.settle(before, after)
 	}

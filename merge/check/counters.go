@@ -215,9 +215,9 @@ func (r *spaceReader) countedBySequences() {
 	}
 }
 
-// JudgeSequence says of a sequence that was not read what it may count; kept is false if it
+// judgeSequence says of a sequence that was not read what it may count; kept is false if it
 // is declared, and so raised.
-func JudgeSequence(m *rules.Moving, f *Facts, r *verdict.Result) (kept bool) {
+func judgeSequence(m *rules.Moving, f *Facts, r *verdict.Result) (kept bool) {
 	if m == nil || f.Model().Catalog.Sequence(r.Table) == nil {
 		return true
 	}

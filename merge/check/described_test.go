@@ -12,7 +12,7 @@ import (
 // factsOf makes facts of databases in which nothing was read, the first being
 // the first world.
 func factsOf(dbs ...*rules.Database) *Facts {
-	f := &Facts{Resolved: &rules.Resolved{Opts: rules.Options{}.WithDefaults(), DBs: dbs}, Established: NewEstablished()}
+	f := newFacts(&rules.Resolved{Opts: rules.Options{}.WithDefaults(), DBs: dbs})
 	f.Tables = rules.TablesOf(dbs)
 	return f
 }
@@ -27,7 +27,7 @@ func describedAs(name string, c catalog.Catalog, servers ...catalog.Server) *rul
 }
 
 // conflictsOf are the conflicts of findings by code, table and subject; -1 if there are only gaps.
-func conflictsOf(findings []Finding) map[string]int64 {
+func conflictsOf(findings []finding) map[string]int64 {
 	all := make(map[string]int64)
 	for _, f := range findings {
 		n := f.Count
@@ -40,7 +40,7 @@ func conflictsOf(findings []Finding) map[string]int64 {
 }
 
 // expect compares the conflicts of findings with those that a test wants; see conflictsOf.
-func expect(t *testing.T, findings []Finding, want map[string]int64) {
+func expect(t *testing.T, findings []finding, want map[string]int64) {
 	t.Helper()
 	if diff := cmp.Diff(want, conflictsOf(findings)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

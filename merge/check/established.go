@@ -26,39 +26,10 @@ type Facts struct {
 	*rules.Resolved
 	allowances []verdict.Allowance // of opts
 
-	Twins []Twin // databases that are one, or may be
+	Twins []twin // databases that are one, or may be
 
-	Established
-}
+	// What passes found out that other rules build on:
 
-// Twin are two databases that are one, under two names; or that may be, and Unclear says why that is not known.
-type Twin struct {
-	A, B    *rules.Database
-	Unclear string
-}
-
-// twins compares each two databases that can be compared.
-func twins(ctx context.Context, dbs []*rules.Database) (all []Twin, err error) {
-	for i, a := range dbs {
-		placed, ok := a.Opened.(catalog.Placed)
-		if !ok {
-			continue
-		}
-		for _, b := range dbs[i+1:] {
-			same, unclear, err := placed.SameDatabase(ctx, b.Opened)
-			if err != nil {
-				return nil, &catalog.ReadError{World: b.Name, Doing: "where the database is", Err: err}
-			}
-			if same || unclear != "" {
-				all = append(all, Twin{a, b, unclear})
-			}
-		}
-	}
-	return all, nil
-}
-
-// Established is what passes found out that other rules build on.
-type Established struct {
 	// Failed are the codes with a conflict, of those that are wanted.
 	Failed map[string]bool
 
@@ -84,6 +55,32 @@ type Established struct {
 	Stays map[*rules.Database]map[string]*rules.Stays
 }
 
+// twin are two databases that are one, under two names; or that may be, and Unclear says why that is not known.
+type twin struct {
+	A, B    *rules.Database
+	Unclear string
+}
+
+// twins compares each two databases that can be compared.
+func twins(ctx context.Context, dbs []*rules.Database) (all []twin, err error) {
+	for i, a := range dbs {
+		placed, ok := a.Opened.(catalog.Placed)
+		if !ok {
+			continue
+		}
+		for _, b := range dbs[i+1:] {
+			same, unclear, err := placed.SameDatabase(ctx, b.Opened)
+			if err != nil {
+				return nil, &catalog.ReadError{World: b.Name, Doing: "where the database is", Err: err}
+			}
+			if same || unclear != "" {
+				all = append(all, twin{a, b, unclear})
+			}
+		}
+	}
+	return all, nil
+}
+
 // Cleared are the keys of rows that stay behind, if a reference that names one is cleared; nil if none is.
 func (f *Facts) Cleared(db *rules.Database, ref *rules.Ref) *keys.Set {
 	if s := f.Stays[db][ref.ToTable]; s != nil && ref.Declared.Gone == rules.GoneNone && len(ref.Or) == 0 {
@@ -92,8 +89,11 @@ func (f *Facts) Cleared(db *rules.Database, ref *rules.Ref) *keys.Set {
 	return nil
 }
 
-func NewEstablished() Established {
-	return Established{make(map[string]bool), make(map[string]bool), make(map[rules.ColumnsID]map[*rules.Database]map[gameid.ServerID]bool), make(map[rules.ColumnsID]bool), make(map[rules.ColumnsID]bool), nil, nil}
+// newFacts returns facts of which nothing is established yet.
+func newFacts(resolved *rules.Resolved) *Facts {
+	return &Facts{Resolved: resolved, Failed: make(map[string]bool), Alike: make(map[string]bool),
+		Servers:  make(map[rules.ColumnsID]map[*rules.Database]map[gameid.ServerID]bool),
+		Disjoint: make(map[rules.ColumnsID]bool), Complete: make(map[rules.ColumnsID]bool)}
 }
 
 // DescribeAll resolves the declarations against several databases, and returns facts of which
@@ -103,11 +103,6 @@ func DescribeAll(ctx context.Context, sources []catalog.Source, opts rules.Optio
 		return nil, fmt.Errorf("merge: %w: got %d, want at least 2", catalog.ErrWorlds, len(sources))
 	}
 	return describe(ctx, sources, opts)
-}
-
-// DescribeMerged is [DescribeAll] for one database, into which others were merged.
-func DescribeMerged(ctx context.Context, source catalog.Source, opts rules.Options) (*Facts, error) {
-	return describe(ctx, []catalog.Source{source}, opts)
 }
 
 func describe(ctx context.Context, sources []catalog.Source, opts rules.Options) (*Facts, error) {
@@ -125,9 +120,8 @@ func describe(ctx context.Context, sources []catalog.Source, opts rules.Options)
 			return nil, err
 		}
 	}
-	twins, err := twins(ctx, resolved.DBs)
-	if err != nil {
-		return nil, err
-	}
-	return &Facts{Resolved: resolved, allowances: allowances, Twins: twins, Established: NewEstablished()}, nil
+	f := newFacts(resolved)
+	f.allowances = allowances
+	f.Twins, err = twins(ctx, resolved.DBs)
+	return f, err
 }

@@ -21,7 +21,7 @@ func (r *Reader) Failing(ctx context.Context, db *rules.Database, table, code st
 		}
 		return all, nil
 	}
-	all, err := source.Failing(ctx, table, conditions, r.Facts.Rekeyed.PlainShifts(db, table), rules.Samples)
+	all, err := source.Failing(ctx, table, conditions, r.Facts.Rekeyed.plainShifts(db, table), rules.Samples)
 	if err == nil {
 		err = ctx.Err()
 	}

@@ -7,10 +7,10 @@ import (
 
 // Folded is a text without regard to case and to spaces at its end. The keys inside
 // texts are compared so, for nothing tells the collation of a part of a text.
-func Folded(text []byte) []byte { return AppendFolded(nil, text) }
+func Folded(text []byte) []byte { return appendFolded(nil, text) }
 
-// AppendFolded appends what folded returns.
-func AppendFolded(dst, text []byte) []byte {
+// appendFolded appends what folded returns.
+func appendFolded(dst, text []byte) []byte {
 	text = bytes.TrimRight(text, " ")
 	for i, c := range text {
 		if c >= utf8.RuneSelf {

@@ -27,7 +27,7 @@ var seed = maphash.MakeSeed()
 
 func hashOf(key []byte) uint64 { return maphash.Bytes(seed, key) }
 
-func NewHashes(room *int64) *hashes {
+func newHashes(room *int64) *hashes {
 	return &hashes{servers: make(map[gameid.ServerID]bool), room: room}
 }
 

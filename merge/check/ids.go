@@ -28,9 +28,9 @@ type Tally struct {
 	Unlisted, Above int64 // of ids, those that the rules object to
 }
 
-// Tallies are the tallies of one world. Their number is bounded: garbage in
+// tallies are the tallies of one world. Their number is bounded: garbage in
 // an ID column looks like up to a million servers.
-type Tallies struct {
+type tallies struct {
 	ByServer map[gameid.ServerID]*Tally
 	Others   Tally // of the servers that found no room
 	unlisted int   // servers in byServer that the registry does not list
@@ -39,8 +39,8 @@ type Tallies struct {
 // maxUnlisted is how many servers that no registry lists are told apart.
 const maxUnlisted = 1000
 
-func NewTallies(db *rules.Database) Tallies {
-	t := Tallies{
+func newTallies(db *rules.Database) tallies {
+	t := tallies{
 		ByServer: make(map[gameid.ServerID]*Tally),
 		Others:   Tally{Oldest: math.MaxInt64, Newest: -1, mark: math.MaxInt64},
 	}
@@ -50,7 +50,7 @@ func NewTallies(db *rules.Database) Tallies {
 	return t
 }
 
-func (t *Tallies) of(s gameid.ServerID) *Tally {
+func (t *tallies) of(s gameid.ServerID) *Tally {
 	if found := t.ByServer[s]; found != nil {
 		return found
 	}
@@ -64,7 +64,7 @@ func (t *Tallies) of(s gameid.ServerID) *Tally {
 }
 
 // Add puts the tallies of one table to those of its source.
-func (t *Tallies) Add(table *Tallies) {
+func (t *tallies) Add(table *tallies) {
 	// In order, for there may not be room for all.
 	for _, s := range slices.Sorted(maps.Keys(table.ByServer)) {
 		t.of(s).add(table.ByServer[s])
@@ -78,11 +78,11 @@ func (t *Tally) add(from *Tally) {
 	t.Newest = max(t.Newest, from.Newest)
 }
 
-// IDFault is a way in which an ID, or what should be one, can be wrong.
-type IDFault int
+// idFault is a way in which an ID, or what should be one, can be wrong.
+type idFault int
 
 const (
-	FaultUnlisted IDFault = iota // the registry does not list its server
+	FaultUnlisted idFault = iota // the registry does not list its server
 	FaultAboveMark
 	FaultInvalid
 	FaultFuture
@@ -92,23 +92,23 @@ const (
 // IDColumn is a column of IDs, in the sources where its IDs were judged.
 type IDColumn struct {
 	Name    string
-	Worlds  []*IDsRead
+	Worlds  []*idsRead
 	Samples [idFaults][]verdict.Sample
 }
 
-// IDsRead is what was read of a column of IDs in one world.
-type IDsRead struct {
+// idsRead is what was read of a column of IDs in one world.
+type idsRead struct {
 	DB      *rules.Database
 	column  string
 	Key     bool  // it is part of the key, and so counted in the summary
 	Read    int64 // values
-	Tallies Tallies
+	tallies tallies
 	Faults  [idFaults]Faults
 }
 
 // idScan judges the IDs of one column while its stream is read.
 type idScan struct {
-	IDsRead
+	idsRead
 	stream   *stream.Stream
 	index    int   // in the Order of the scan, or in its Carry
 	carried  bool  // it is in Carry
@@ -174,7 +174,7 @@ func (s *idScan) id(row int, hi uint64) {
 	}
 	r := &s.recent[server%gameid.ServerID(len(s.recent))]
 	if r.server != server {
-		*r = recentTally{server, s.Tallies.of(server)}
+		*r = recentTally{server, s.tallies.of(server)}
 	}
 	t := r.tally
 	t.IDs++
@@ -219,7 +219,7 @@ func (f *Facts) judge(s *stream.Stream, column string) *idScan {
 		return nil
 	}
 	scan := &idScan{
-		IDsRead:  IDsRead{DB: db, column: column, Key: slices.Contains(t.Key(), column), Tallies: NewTallies(db)},
+		idsRead:  idsRead{DB: db, column: column, Key: slices.Contains(t.Key(), column), tallies: newTallies(db)},
 		stream:   s,
 		digits:   col.Kind == catalog.KindText,
 		future:   f.Future(db),
@@ -242,7 +242,7 @@ func (f *Facts) judge(s *stream.Stream, column string) *idScan {
 // byColumn fetches samples of the faults that were found, column by column.
 func (r *Reader) byColumn(ctx context.Context, table string, scans []*idScan) (columns []IDColumn, err error) {
 	for name, of := range slice.Groups(scans, func(s *idScan) string { return s.column }) {
-		c := IDColumn{Name: name, Worlds: slice.Map(of, func(s *idScan) *IDsRead { return &s.IDsRead })}
+		c := IDColumn{Name: name, Worlds: slice.Map(of, func(s *idScan) *idsRead { return &s.idsRead })}
 		for fault := range idFaults {
 			var kept []stream.Conflict
 			for _, s := range c.Worlds {
@@ -305,19 +305,19 @@ func (r *Reader) idsOf(ctx context.Context, db *rules.Database, table, code stri
 	return scans, nil
 }
 
-// NoteServers keeps of which servers the IDs are that were read along with a key.
-func (f *Facts) NoteServers(k *KeyReading) {
+// noteServers keeps of which servers the IDs are that were read along with a key.
+func (f *Facts) noteServers(k *keyReading) {
 	for _, column := range k.IDs {
 		id := rules.IDOf(k.Table, column.Name)
 		for _, read := range column.Worlds {
-			if read.Tallies.Others.IDs > 0 || read.Faults[FaultInvalid].Rows > 0 {
+			if read.tallies.Others.IDs > 0 || read.Faults[FaultInvalid].Rows > 0 {
 				continue
 			}
 			if f.Servers[id] == nil {
 				f.Servers[id] = make(map[*rules.Database]map[gameid.ServerID]bool)
 			}
 			servers := make(map[gameid.ServerID]bool)
-			for s, t := range read.Tallies.ByServer {
+			for s, t := range read.tallies.ByServer {
 				if t.IDs > 0 {
 					servers[s] = true
 				}

@@ -13,14 +13,14 @@ import (
 
 // Rows are the rows of a reference.
 type Rows struct {
-	KindRows
+	kindRows
 	ref *rules.Ref
 }
 
 // Of reads the keys that a reference leads to. It returns nil if these are no numbers. Others are keys that its rows may name
 // instead; those count that were read before.
 func Of(ctx context.Context, r OpenReader, ref *rules.Ref, others []rules.ColumnName) (*Rows, error) {
-	rows := &Rows{ref: ref, KindRows: KindRows{Keys: Keys{Sets: make(map[*rules.Database][]*KeySet)}}}
+	rows := &Rows{ref: ref, kindRows: kindRows{Keys: Keys{Sets: make(map[*rules.Database][]*KeySet)}}}
 	for _, to := range ref.Targets(0) {
 		_, model := rules.KeyModel(r.Facts.Resolved, to.Table)
 		if model == nil || KeyClassOf(model.Column(to.Column)) != IntegerClass {

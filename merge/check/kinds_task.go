@@ -14,9 +14,9 @@ import (
 // asking is the declared references of a table with rows to be told apart.
 type asking string
 
-// KindTask asks for the rows of a declared reference that match no key, if they are so many that it is worth it. The first such reference
+// kindTask asks for the rows of a declared reference that match no key, if they are so many that it is worth it. The first such reference
 // of a table returns the task that reads them for all. A reference that is not about all rows, or not to numbers, has none.
-func KindTask(f *Facts, r *Reader, table string, ref rules.Ref, dangling int64) []Task {
+func kindTask(f *Facts, r *Reader, table string, ref rules.Ref, dangling int64) []Task {
 	about := dangling >= LeastMissing && len(ref.Columns) == 1 && ref.Space == "" && ref.When == nil && len(ref.Except) == 0
 	if !about || len(f.DBs) < 2 {
 		return nil
@@ -73,7 +73,7 @@ func counted(f *Facts) (all []rules.ColumnName) {
 func result(s *Split, table string, ref *rules.Ref) verdict.Result {
 	result := verdict.Result{Code: verdict.CodeReferenceTwoKinds, Table: table, Subject: ref.Subject(), Columns: ref.Columns, Message: s.Evidence, Rows: s.Covered}
 	result.Gaps = []verdict.Gap{{Reason: "these rows would get new values, or keep them, as if they referred to such a key"}}
-	declared := rules.DeclaredReference{To: []string{ReferenceTarget(ref)}, At: []string{rules.Place(table, ref.Columns[0])}, None: ref.Declared.None, When: s.When()}
+	declared := rules.DeclaredReference{To: []string{referenceTarget(ref)}, At: []string{rules.Place(table, ref.Columns[0])}, None: ref.Declared.None, When: s.When()}
 	all, rest := s.References(declared)
 	result.Next = []string{"instead of what is declared: " + verdict.ReferenceLine(declared)}
 	for _, r := range all[1:] {

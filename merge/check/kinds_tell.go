@@ -17,8 +17,8 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// KindRows are the rows of a reference, by the values of each other column that may tell kinds apart.
-type KindRows struct {
+// kindRows are the rows of a reference, by the values of each other column that may tell kinds apart.
+type kindRows struct {
 	Keys    Keys
 	Highest uint64                       // of the keys
 	Others  []Keys                       // of other tables, by which misses are known as something else
@@ -43,16 +43,16 @@ func (k Keys) has(db *rules.Database, n keys.Integer) bool {
 
 // Begin begins a table. Columns is how many may tell kinds apart in all readings of it at once: the more, the fewer values
 // are looked at.
-func (w *KindRows) Begin(columns int) { w.most = max(32, min(mostLooked, allLooked/(4*columns))) }
+func (w *kindRows) Begin(columns int) { w.most = max(32, min(mostLooked, allLooked/(4*columns))) }
 
 // Open reports whether a column had no more values than one that tells kinds apart.
-func (w *KindRows) Open(by string) bool {
+func (w *kindRows) Open(by string) bool {
 	groups, seen := w.by[by]
 	return !seen || groups != nil
 }
 
 // Note notes the numbers of a row; all are the databases.
-func (w *KindRows) Note(db *rules.Database, all []*rules.Database, numbers []keys.Integer) {
+func (w *kindRows) Note(db *rules.Database, all []*rules.Database, numbers []keys.Integer) {
 	w.db, w.numbers, w.own, w.elsewhere = db, numbers, true, false
 	for _, n := range numbers {
 		own := w.Keys.has(db, n)
@@ -63,7 +63,7 @@ func (w *KindRows) Note(db *rules.Database, all []*rules.Database, numbers []key
 
 // Group returns what adds the row that was noted last to those with a value of a column. It returns nil if the column has
 // too many.
-func (w *KindRows) Group(by string, v []byte) func() {
+func (w *kindRows) Group(by string, v []byte) func() {
 	value := string(v)
 	if v == nil {
 		value = "NULL"
@@ -89,12 +89,12 @@ func (w *KindRows) Group(by string, v []byte) func() {
 }
 
 // Forget forgets all rows.
-func (w *KindRows) Forget() {
+func (w *kindRows) Forget() {
 	maps.DeleteFunc(w.by, func(_ string, groups map[string]*group) bool { return groups != nil })
 }
 
 // Split returns the column that tells kinds apart best; nil if none does.
-func (w *KindRows) Split() (best *Split) {
+func (w *kindRows) Split() (best *Split) {
 	for by, groups := range w.by {
 		if s := w.judge(by, groups); s != nil && (best == nil || s.compare(best) < 0) {
 			best = s
@@ -138,7 +138,7 @@ const (
 )
 
 // add adds the row that was noted last.
-func (g *group) add(w *KindRows) {
+func (g *group) add(w *kindRows) {
 	g.Rows++
 	switch {
 	case w.own:
@@ -230,7 +230,7 @@ const (
 
 // judge decides whether a column tells kinds apart: most groups of its values name keys, up to the largest one, and some differ.
 // It returns nil if it does not.
-func (w *KindRows) judge(by string, groups map[string]*group) *Split {
+func (w *kindRows) judge(by string, groups map[string]*group) *Split {
 	all := make([]*group, 0, len(groups))
 	for _, g := range groups {
 		all = append(all, g)
@@ -285,7 +285,7 @@ func (w *KindRows) judge(by string, groups map[string]*group) *Split {
 // names returns the keys of another table that the values of a group are, and more of them than are keys of the right one; "" if there
 // are none. Numbers that know nothing of these keys would hit the gaps between them. Values with few rows do not count: they are
 // those whose row is gone.
-func (w *KindRows) names(g *group) (best string) {
+func (w *kindRows) names(g *group) (best string) {
 	most, rare := 0.0, g.rare()
 	for _, other := range w.Others {
 		n, own, hits, expected, variance := 0.0, 0.0, 0.0, 0.0, 0.0
@@ -314,7 +314,7 @@ func (w *KindRows) names(g *group) (best string) {
 const mostHits = 3
 
 // hits counts the values of a group that are keys of other tables.
-func (w *KindRows) hits(g *group) (all []verdict.KeyHits) {
+func (w *kindRows) hits(g *group) (all []verdict.KeyHits) {
 	for _, other := range w.Others {
 		found := verdict.KeyHits{Key: other.Name, Values: int64(len(g.values))}
 		for v := range g.values {
@@ -385,7 +385,7 @@ func nats(p, q float64) (n float64) {
 
 // gone reports whether the values of a group avoid keys: more of them match nothing than of numbers that know nothing of the keys.
 // Then they are keys of rows that are gone, such as in old events.
-func (w *KindRows) gone(g *group) bool {
+func (w *kindRows) gone(g *group) bool {
 	hits, expected, variance := 0.0, 0.0, 0.0
 	for v, of := range g.values {
 		if of.own {
@@ -403,7 +403,7 @@ func (w *KindRows) gone(g *group) bool {
 }
 
 // low reports whether a group has only low numbers, such as a rank, though the keys go far beyond them.
-func (w *KindRows) low(g, rest *group) bool {
+func (w *kindRows) low(g, rest *group) bool {
 	part := float64(g.highest) / float64(max(1, w.Highest))
 	return g.Rows >= leastRows && g.highest > 0 && part <= mostLow && 2*rest.highest >= w.Highest && g.Rows >= 4*int64(len(g.values)) &&
 		float64(len(g.values))*-math.Log(part) >= leastNats

@@ -54,7 +54,7 @@ func TestLimits(t *testing.T) {
 		{"low, and so are all", few("4", 10, 100, 25), of("1", 490, 10, 499), false},
 		{"low, with few rows for each", few("4", 26, 100, 50), of("1", 990, 10, 1000), false},
 	} {
-		w := &KindRows{Highest: 1000, db: db}
+		w := &kindRows{Highest: 1000, db: db}
 		s := w.judge("kind", map[string]*group{"4": c.odd, "1": c.rest})
 		if got := s != nil; got != c.two {
 			t.Errorf("%s: %v, want %v", c.name, got, c.two)
@@ -67,7 +67,7 @@ func TestLimits(t *testing.T) {
 
 // Of the columns that tell kinds apart, the one counts that has most of the rows without a match in its groups, in the fewest of them.
 func TestBestColumn(t *testing.T) {
-	w := &KindRows{Highest: 1000, by: map[string]map[string]*group{
+	w := &kindRows{Highest: 1000, by: map[string]map[string]*group{
 		"etype": {"4": of("4", 0, 300, 900), "1": of("1", 1000, 0, 1000)},
 		"part":  {"4": of("4", 0, 200, 900), "1": of("1", 1000, 10, 1000)},
 		"twice": {"4": of("4", 0, 150, 900), "5": of("5", 0, 150, 900), "1": of("1", 1000, 0, 1000)},

@@ -12,12 +12,12 @@ import (
 // world keeps its own apart, as its keys of a space show or its index, and no two worlds have values in common since
 // these get new ones, in ranges that do not meet; or if rows of one world alone come. Otherwise it returns nil.
 func keysApart(ctx context.Context, r *Reader, q Question) (*Reading, error) {
-	apart := len(r.Facts.DBs) == 1 || r.Facts.Same[q.Table] || r.Facts.Rekeyed.TellsApart(q.Table, q.Columns)
+	apart := len(r.Facts.DBs) == 1 || r.Facts.Same[q.Table] || r.Facts.Rekeyed.tellsApart(q.Table, q.Columns)
 	looked := q.names || q.ids && (len(r.Facts.IDColumns(q.Table)) > 0 || !r.Facts.Opts.Unshown && len(r.Facts.Opaque(q.Table)) > 0)
 	if !apart || looked {
 		return nil, nil
 	}
-	streams, gaps := r.KeyStreams(q.Code, q.Table, q.Columns, nil)
+	streams, gaps := r.keyStreams(q.Code, q.Table, q.Columns, nil)
 	a := &Reading{Gaps: gaps, Repeats: stream.Repeats{Rows: make([]int64, len(streams))}}
 	for _, s := range streams {
 		if _, read := s.DB.Rows[q.Table]; !read || q.ids && !slices.Equal(s.Scan.Carry, q.Columns) {
@@ -27,7 +27,7 @@ func keysApart(ctx context.Context, r *Reader, q Question) (*Reading, error) {
 		if ends == nil || err != nil {
 			return nil, err
 		}
-		a.Parts = append(a.Parts, Part{DB: s.DB, Read: s.DB.Rows[q.Table], Ends: *ends})
+		a.Parts = append(a.Parts, part{DB: s.DB, Read: s.DB.Rows[q.Table], Ends: *ends})
 	}
 	return a, nil
 }
@@ -37,7 +37,7 @@ func keysApart(ctx context.Context, r *Reader, q Question) (*Reading, error) {
 func (r *Reader) endsOfUnique(ctx context.Context, s *stream.Stream, q Question) (*stream.KeyRange, error) {
 	t, key := s.DB.Tables[s.Scan.Table], q.Columns
 	if len(key) == 1 && r.Facts.Rekeyed.hasKey(t.Name, key[0]) {
-		if set := r.Facts.Rekeyed.KnownKeys(s.DB, t.Name, key[0]); set != nil {
+		if set := r.Facts.Rekeyed.knownKeys(s.DB, t.Name, key[0]); set != nil {
 			return rangeOf(set.Range()), nil
 		}
 		return nil, nil

@@ -14,17 +14,17 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// First are the tasks that come before all others: they find the new keys and, between the choice of these and
+// firstTasks are the tasks that come before all others: they find the new keys and, between the choice of these and
 // all else, the rows that stay behind.
-func First(f *Facts, leaving *leave.Leaving) []Task {
+func firstTasks(f *Facts, leaving *leave.Leaving) []Task {
 	if leaving == nil {
-		return SpaceTasks(f, nil)
+		return spaceTasks(f, nil)
 	}
 	find := func(ctx context.Context, chosen *Rekeyed) (Outcome, error) {
 		return findLeaving(ctx, f, leaving, chosen)
 	}
 	if f.Moving != nil {
-		return SpaceTasks(f, find)
+		return spaceTasks(f, find)
 	}
 	return []Task{{Code: verdict.CodeRowsLeft, Run: func(ctx context.Context,
 		_ *Reader) (Outcome, error) {

@@ -10,8 +10,8 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// MaxMatched is how many keys of one world may be matched: each is recorded in the plan.
-const MaxMatched = 1_000_000
+// maxMatched is how many keys of one world may be matched: each is recorded in the plan.
+const maxMatched = 1_000_000
 
 // matchedRow is a row of one of several databases that are the same thing.
 type matchedRow struct {
@@ -53,8 +53,8 @@ func (m *matchedRows) Pairs(worlds int, offset func(world int) uint64) ([]*keys.
 	return found, nil
 }
 
-// ShiftOf is what becomes of the keys of a space of a database, but for values that stay.
-func (k *Rekeyed) ShiftOf(space *rules.KeySpace, db *rules.Database, stay keys.Values) *keys.Shift {
+// shiftOf is what becomes of the keys of a space of a database, but for values that stay.
+func (k *Rekeyed) shiftOf(space *rules.KeySpace, db *rules.Database, stay keys.Values) *keys.Shift {
 	return &keys.Shift{By: k.Of[space][db], Stay: stay, Match: k.Pairs[space][db]}
 }
 
@@ -90,8 +90,8 @@ func (k *Rekeyed) Matched(db *rules.Database, table, column string) *keys.Pairs 
 	return k.Pairs[m.Cases[0].Space][db]
 }
 
-// MatchesAny reports whether keys of a space are matched, of any database.
-func (k *Rekeyed) MatchesAny(space *rules.KeySpace) bool {
+// matchesAny reports whether keys of a space are matched, of any database.
+func (k *Rekeyed) matchesAny(space *rules.KeySpace) bool {
 	for _, pairs := range k.Pairs[space] {
 		if pairs.Len() > 0 {
 			return true

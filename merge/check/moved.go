@@ -31,9 +31,9 @@ func (k *Rekeyed) movingCells(db *rules.Database, table string) map[string][]*ru
 // The keys of spaces and what refers to them are read before all else, so that offsets
 // can be chosen. What follows from that is not read again.
 
-// KnownKeys returns the keys in a column of a database if they were read for a space and
+// knownKeys returns the keys in a column of a database if they were read for a space and
 // are those of all its rows, one by one; otherwise nil.
-func (k *Rekeyed) KnownKeys(db *rules.Database, table, column string) *keys.Set {
+func (k *Rekeyed) knownKeys(db *rules.Database, table, column string) *keys.Set {
 	if !k.hasKey(table, column) || !k.moved(table, column).Cases[0].Space.Kept.Empty() {
 		return nil
 	}
@@ -67,10 +67,10 @@ func (k *Rekeyed) ValuesOf(db *rules.Database, table, column string) *columnValu
 	return k.Read.in[db].values[rules.ColumnName{Table: table, Column: column}]
 }
 
-// Strays returns the rows of a database that have a reference and lead to no row, as they were seen when the keys were
+// strays returns the rows of a database that have a reference and lead to no row, as they were seen when the keys were
 // read; known is false if not all was seen. None of them leads to a row of another database: new keys lie apart, and what
 // refers to them.
-func (k *Rekeyed) Strays(db *rules.Database, table string, ref *rules.Ref) (rows Faults, known bool) {
+func (k *Rekeyed) strays(db *rules.Database, table string, ref *rules.Ref) (rows Faults, known bool) {
 	if len(ref.Columns) != 1 {
 		return rows, false
 	}
@@ -120,24 +120,24 @@ type caseRows struct {
 	Moved    keys.Range
 	Stays    map[keys.Integer]bool // values that name nobody; nil if they are many
 	Kept     keys.Range            // of values that name what is the same in every world
-	Watched  Heavy                 // values that lead nowhere, or seldom somewhere
-	Odd      []OddValue
+	Watched  heavy                 // values that lead nowhere, or seldom somewhere
+	Odd      []oddValue
 	Foreign  int64 // rows with a value that is no number
 	Foreigns []stream.Member
 	Stray    Faults // rows with a value that is no key of the column that they name
 	Unsure   bool   // there may be more of these
 }
 
-// OddValue is a value that may mean nobody, though nothing says so.
-type OddValue struct {
+// oddValue is a value that may mean nobody, though nothing says so.
+type oddValue struct {
 	Value keys.Integer
 	Rows  int64
 	Why   string
 }
 
-// Heavy counts the values that come most often. Of more than heavyValues different ones
+// heavy counts the values that come most often. Of more than heavyValues different ones
 // it forgets the rare ones, and then counts a little less than there are.
-type Heavy struct{ Rows map[keys.Integer]int64 }
+type heavy struct{ Rows map[keys.Integer]int64 }
 
 const HeavyValues = 1 << 14
 
@@ -162,26 +162,26 @@ func (k *Rekeyed) Offset(db *rules.Database, table, column string) uint64 {
 	return k.Of[m.Cases[0].Space][db]
 }
 
-// MovesAlone reports whether all values of a column that name anything move alike, so
+// movesAlone reports whether all values of a column that name anything move alike, so
 // that those of no two databases meet.
-func (k *Rekeyed) MovesAlone(table, column string) bool {
+func (k *Rekeyed) movesAlone(table, column string) bool {
 	m := k.moved(table, column)
 	if m == nil {
 		return false
 	}
 	space, _, plain := m.PlainShift()
-	return plain && !k.MatchesAny(space)
+	return plain && !k.matchesAny(space)
 }
 
-// PlainShifts are what becomes of the values of columns of which all rows move alike.
-func (k *Rekeyed) PlainShifts(db *rules.Database, table string) map[string]*keys.Shift {
+// plainShifts are what becomes of the values of columns of which all rows move alike.
+func (k *Rekeyed) plainShifts(db *rules.Database, table string) map[string]*keys.Shift {
 	shifts := make(map[string]*keys.Shift)
 	if k == nil {
 		return shifts
 	}
 	for _, c := range k.Moving.Of(table) {
 		if space, stay, ok := c.PlainShift(); ok && k.movesIn(space, db) {
-			if shift := k.ShiftOf(space, db, stay); shift.InSQL() {
+			if shift := k.shiftOf(space, db, stay); shift.InSQL() {
 				shifts[c.Column] = shift
 			}
 		}
@@ -189,14 +189,14 @@ func (k *Rekeyed) PlainShifts(db *rules.Database, table string) map[string]*keys
 	return shifts
 }
 
-// MovesUnclear says why a condition on some columns of a database cannot be tried on the
+// movesUnclear says why a condition on some columns of a database cannot be tried on the
 // values that they will have, or returns "". keeps reports whether it is as true of a cell in
 // which keys get new values as it was before.
-func (k *Rekeyed) MovesUnclear(db *rules.Database, table string, columns []string, keeps func(column string, in []*rules.Ref) bool) string {
+func (k *Rekeyed) movesUnclear(db *rules.Database, table string, columns []string, keeps func(column string, in []*rules.Ref) bool) string {
 	if k == nil {
 		return ""
 	}
-	shifts := k.PlainShifts(db, table)
+	shifts := k.plainShifts(db, table)
 	cells := k.movingCells(db, table)
 	for _, name := range columns {
 		m := k.moved(table, name)
@@ -252,20 +252,20 @@ func (k *Rekeyed) Shift(db *rules.Database, table, column string) (*keys.Shift, 
 	case !plain || k.Bent[m] && k.Pairs[space][db].Len() == 0: // where keys are matched, the rows are sorted again
 		return nil, &catalog.UnsupportedError{Column: column, Reason: "only some of its values move, so its rows are not read in their new order"}
 	default:
-		return k.ShiftOf(space, db, stay), nil
+		return k.shiftOf(space, db, stay), nil
 	}
 }
 
-// TellsApart reports whether no row of a table is equal to one of another database in some
+// tellsApart reports whether no row of a table is equal to one of another database in some
 // columns, since all values of one of them get new ones of one space: every database has
 // these in a range of its own.
-func (k *Rekeyed) TellsApart(table string, columns []string) bool {
+func (k *Rekeyed) tellsApart(table string, columns []string) bool {
 	return slices.ContainsFunc(columns, func(name string) bool {
 		m := k.moved(table, name)
 		if m == nil {
 			return false
 		}
 		space, stay, plain := m.PlainShift()
-		return plain && stay.Empty() && !k.MatchesAny(space)
+		return plain && stay.Empty() && !k.matchesAny(space)
 	})
 }

@@ -48,7 +48,7 @@ func (r OpenReader) commonNames(c Candidate, streams []*stream.Stream) (take fun
 	sets, room := make(map[*rules.Database]*KeySet), new(int64)
 	*room = maxHashes
 	for _, db := range r.Facts.DBs {
-		sets[db] = &KeySet{Integers: new(keys.Set), hashes: NewHashes(room), words: NewHashes(room), twice: NewHashes(room), twiceWords: NewHashes(room)}
+		sets[db] = &KeySet{Integers: new(keys.Set), hashes: newHashes(room), words: newHashes(room), twice: newHashes(room), twiceWords: newHashes(room)}
 	}
 	none, value := r.Facts.Declared.NoNames(c.Table, c.Column), valueOf(c.Column, streams)
 	seen := make(map[*rules.Database]int) // rows of the current name
@@ -204,8 +204,8 @@ func PointsTo(column, table, key string) bool {
 	}, base) || name == "guid" && Squeeze(key) == "guid")
 }
 
-// LikelyFirst writes columns as table.column, those first whose names speak most for a reference.
-func LikelyFirst(f *Facts, columns []rules.ColumnName) []string {
+// likelyFirst writes columns as table.column, those first whose names speak most for a reference.
+func likelyFirst(f *Facts, columns []rules.ColumnName) []string {
 	unlike := func(c rules.ColumnName) int {
 		for _, table := range rules.KeyTables(f.Resolved) {
 			_, model := rules.KeyModel(f.Resolved, table)

@@ -15,8 +15,8 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// NoneReader reads the keys that none of a reference covers, and the rows that refer to them.
-type NoneReader struct {
+// noneReader reads the keys that none of a reference covers, and the rows that refer to them.
+type noneReader struct {
 	*Reader
 	Code string // of the rule for which it reads
 	Ref  *rules.Ref
@@ -32,7 +32,7 @@ type NoneReader struct {
 
 // ReadKeys reads the keys of a database in one of the columns that the reference leads to, as
 // far as none covers them. Keys that are the same in every world are no matter.
-func (r *NoneReader) ReadKeys(ctx context.Context, db *rules.Database, to rules.ColumnName, n *int64) error {
+func (r *noneReader) ReadKeys(ctx context.Context, db *rules.Database, to rules.ColumnName, n *int64) error {
 	t := db.KeyTable(to.Table)
 	if t == nil || t.Column(to.Column) == nil || r.Facts.Same[to.Table] {
 		return nil
@@ -70,7 +70,7 @@ func (r *NoneReader) ReadKeys(ctx context.Context, db *rules.Database, to rules.
 }
 
 // newKeys adds the keys that none does not cover, but will as they are after the merge.
-func (r *NoneReader) newKeys(db *rules.Database, to rules.ColumnName, n *int64) {
+func (r *noneReader) newKeys(db *rules.Database, to rules.ColumnName, n *int64) {
 	by := r.Facts.Rekeyed.Offset(db, to.Table, to.Column)
 	if by == 0 {
 		return
@@ -100,13 +100,13 @@ func readable(err error) error {
 }
 
 // covers reports whether none has a key, however its letters are written.
-func (r *NoneReader) covers(key []byte) bool {
+func (r *noneReader) covers(key []byte) bool {
 	alike := func(v string) bool { return bytes.Equal(Folded([]byte(v)), Folded(key)) }
 	return r.None.Has(key) || slices.ContainsFunc(r.Ref.Declared.None, alike)
 }
 
 // ReadRows reads the rows of a database that refer to such a key.
-func (r *NoneReader) ReadRows(ctx context.Context, db *rules.Database, t *catalog.Table) error {
+func (r *noneReader) ReadRows(ctx context.Context, db *rules.Database, t *catalog.Table) error {
 	if t.Column(r.Ref.Columns[0]) == nil {
 		return nil
 	}
@@ -136,7 +136,7 @@ func (r *NoneReader) ReadRows(ctx context.Context, db *rules.Database, t *catalo
 }
 
 // isCovered reports whether a value is a key that none covers.
-func (r *NoneReader) isCovered(v []byte) bool {
+func (r *noneReader) isCovered(v []byte) bool {
 	if v == nil || !r.None.Has(v) {
 		return false
 	}
@@ -144,7 +144,7 @@ func (r *NoneReader) isCovered(v []byte) bool {
 	return ok && r.Numbers.Has(n) || !ok && r.Words[string(Folded(v))]
 }
 
-func (r *NoneReader) note(s *stream.Stream, row int, v []byte) {
+func (r *noneReader) note(s *stream.Stream, row int, v []byte) {
 	if r.Rows.Add(s, row); len(r.named) < len(r.Rows.Kept) {
 		r.named = append(r.named, bytes.Clone(v))
 	}
@@ -159,7 +159,7 @@ func (r *NoneReader) note(s *stream.Stream, row int, v []byte) {
 
 // Show shows rows that refer to such a key, each beside a row that has it: that of its own
 // database if there is one.
-func (r *NoneReader) Show(ctx context.Context) (all []verdict.Sample, err error) {
+func (r *noneReader) Show(ctx context.Context) (all []verdict.Sample, err error) {
 	if r.Facts.Opts.Unshown {
 		return nil, nil
 	}

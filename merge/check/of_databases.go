@@ -7,7 +7,7 @@ import (
 )
 
 // ofDatabases is what a rule about whole databases found, and could not tell; nil if that is nothing.
-func ofDatabases(f *Facts, code string, found []string, gaps []verdict.Gap, without string) []Finding {
+func ofDatabases(f *Facts, code string, found []string, gaps []verdict.Gap, without string) []finding {
 	if len(found)+len(gaps) == 0 {
 		return nil
 	}
@@ -15,5 +15,5 @@ func ofDatabases(f *Facts, code string, found []string, gaps []verdict.Gap, with
 	if len(found) == 0 {
 		r.Without(without)
 	}
-	return []Finding{{Result: r}}
+	return []finding{{Result: r}}
 }

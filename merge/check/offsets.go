@@ -272,7 +272,7 @@ func (f chooser) report(k *Rekeyed, alone []*rules.KeySpace) *verdict.Rekeying {
 func (f chooser) mostKey(s *rules.KeySpace) (most uint64) {
 	most = s.Max
 	for _, at := range s.Columns {
-		if end, known := MostOf(f.Facts.Resolved, at); known {
+		if end, known := mostOf(f.Facts.Resolved, at); known {
 			most = verdict.Least(most, end.Bits)
 		}
 	}
@@ -300,9 +300,9 @@ func (f chooser) counterMost(c rules.KeptCounter) uint64 {
 	return most.Bits
 }
 
-// MostOf is the largest number that a column of the first world takes; known is false if that
+// mostOf is the largest number that a column of the first world takes; known is false if that
 // cannot be told.
-func MostOf(f *rules.Resolved, at rules.ColumnName) (most keys.Integer, known bool) {
+func mostOf(f *rules.Resolved, at rules.ColumnName) (most keys.Integer, known bool) {
 	if _, model := f.ModelOf(at.Table); model != nil && model.Column(at.Column) != nil { // its rows may stay behind
 		return model.Column(at.Column).Most(f.Model().Catalog.Engine)
 	}

@@ -22,7 +22,7 @@ type Reader struct {
 	Progress *stream.Progress
 
 	// sampled are a few rows of a table, to look into.
-	sampled map[SampledTable][]stream.Member
+	sampled map[sampledTable][]stream.Member
 
 	Kept Memory // for the whole check
 
@@ -40,7 +40,7 @@ const (
 )
 
 func NewReader(f *Facts, p *stream.Progress) *Reader {
-	return &Reader{Facts: f, Progress: p, sampled: make(map[SampledTable][]stream.Member), Kept: make(Memory), First: firstRows, Others: maxOthers}
+	return &Reader{Facts: f, Progress: p, sampled: make(map[sampledTable][]stream.Member), Kept: make(Memory), First: firstRows, Others: maxOthers}
 }
 
 // Question is what a pass over some columns of a table is to find out.
@@ -70,7 +70,7 @@ type Question struct {
 
 // Reading is the answer to a question.
 type Reading struct {
-	Parts          []Part        // the sources that took part
+	Parts          []part        // the sources that took part
 	Gaps           []verdict.Gap // why the others did not
 	stream.Repeats               // its rows belong to parts, one by one
 	Samples        []verdict.Sample
@@ -81,8 +81,8 @@ type Reading struct {
 	OneKey   int64 // the rows that it leaves out
 }
 
-// Part is what was read of one world.
-type Part struct {
+// part is what was read of one world.
+type part struct {
 	DB    *rules.Database
 	Read  int64 // rows
 	Nulls int64 // of these, the ones with a NULL in the columns
@@ -125,8 +125,8 @@ func (c *crowds) wanted(rows []int64) bool {
 	return true
 }
 
-// KeyReading is what was read of the key of a table.
-type KeyReading struct {
+// keyReading is what was read of the key of a table.
+type keyReading struct {
 	Table string
 	Key   []string // nil: there is none, and only the IDs were read
 	*Reading
@@ -135,7 +135,7 @@ type KeyReading struct {
 // Key reads the key of a table in every source that has it, and judges the IDs
 // in its rows. It reads for the rule with code or, if there is no key, for that
 // with idCode.
-func (r *Reader) Key(ctx context.Context, table, code, idCode string) (*KeyReading, error) {
+func (r *Reader) Key(ctx context.Context, table, code, idCode string) (*keyReading, error) {
 	_, model := r.Facts.ModelOf(table)
 	key := model.Key()
 	q := Question{Code: code, Table: table, Columns: key, ids: true, when: r.Facts.Combined[table].Condition()}
@@ -146,7 +146,7 @@ func (r *Reader) Key(ctx context.Context, table, code, idCode string) (*KeyReadi
 	} else if found, err = keysApart(ctx, r, q); found == nil && err == nil {
 		found, err = r.Read(ctx, q)
 	}
-	return &KeyReading{table, key, found}, err
+	return &keyReading{table, key, found}, err
 }
 
 // Read streams the columns of a table from all worlds that have it, merges
@@ -158,7 +158,7 @@ func (r *Reader) Read(ctx context.Context, q Question) (*Reading, error) {
 	}
 	a := &Reading{Gaps: slices.Clip(p.gaps), Repeats: p.found.Repeats, Crowds: *p.crowds}
 	for _, s := range p.streams {
-		a.Parts = append(a.Parts, Part{s.DB, s.Read, s.Nulls, keyRange(s)})
+		a.Parts = append(a.Parts, part{s.DB, s.Read, s.Nulls, keyRange(s)})
 	}
 	if a.Samples, err = r.Samples(ctx, p.found.Kept, q.Table, q.Columns); err != nil {
 		return nil, err
@@ -184,16 +184,16 @@ type pass struct {
 	renamed func(gap string) // ends the names that are to be changed; nil: they are not asked for
 }
 
-// Exclusions are sources that cannot take part in a pass, and why.
-type Exclusions map[*rules.Database]string
+// exclusions are sources that cannot take part in a pass, and why.
+type exclusions map[*rules.Database]string
 
 // pass reads for Read.
 func (r *Reader) pass(ctx context.Context, q Question) (*pass, error) {
 	var p *pass
-	err := r.Retry(func(excluded Exclusions) error {
+	err := r.Retry(func(excluded exclusions) error {
 		p = new(pass)
-		p.streams, p.gaps = r.KeyStreams(q.Code, q.Table, q.Columns, excluded)
-		apart := r.Facts.Rekeyed.TellsApart(q.Table, q.Columns)
+		p.streams, p.gaps = r.keyStreams(q.Code, q.Table, q.Columns, excluded)
+		apart := r.Facts.Rekeyed.tellsApart(q.Table, q.Columns)
 		for _, s := range p.streams {
 			s.Scan.SkipNull = q.SkipNull
 			if apart {
@@ -217,7 +217,7 @@ func (r *Reader) pass(ctx context.Context, q Question) (*pass, error) {
 			p.found.Ignore = func(at stream.Position) bool { return keys.IsZero(value(at)) }
 		}
 		if !q.None.Empty() || len(q.Nobody) > 0 {
-			p.found.Ignore = OfNone(q, p.streams)
+			p.found.Ignore = ofNone(q, p.streams)
 		}
 		if q.when != nil {
 			value := valueOf(q.when.Column, p.streams)
@@ -248,8 +248,8 @@ func (r *Reader) keepNames(q Question, p *pass) {
 	}
 }
 
-// OfNone returns what tells of a row that it has a value which does not count.
-func OfNone(q Question, streams []*stream.Stream) func(at stream.Position) bool {
+// ofNone returns what tells of a row that it has a value which does not count.
+func ofNone(q Question, streams []*stream.Stream) func(at stream.Position) bool {
 	columns := slice.Map(streams, func(s *stream.Stream) []int { return slice.Map(q.Columns, s.Carry) })
 	return func(at stream.Position) bool {
 		for i, c := range columns[at.Stream.Index] {
@@ -274,8 +274,8 @@ func (q Question) counting() (*stream.Collisions, *crowds) {
 // Retry repeats a pass without the sources that turn out, on the way, to be
 // unable to sort and compare their rows, so that what is counted of the others
 // is exact.
-func (r *Reader) Retry(pass func(Exclusions) error) error {
-	excluded := make(Exclusions)
+func (r *Reader) Retry(pass func(exclusions) error) error {
+	excluded := make(exclusions)
 	for {
 		err := pass(excluded)
 		read, isRead := errors.AsType[*catalog.ReadError](err)
@@ -307,10 +307,10 @@ func (r *Reader) Stream(db *rules.Database, code string, names int, scan catalog
 	return s
 }
 
-// KeyStreams prepares to read the columns in every database that has them, in
+// keyStreams prepares to read the columns in every database that has them, in
 // the order of the model, and says which have not, or do not read the table. A
 // database without the table has no rows; schema-table reports it.
-func (r *Reader) KeyStreams(code, table string, columns []string, excluded Exclusions) (streams []*stream.Stream, gaps []verdict.Gap) {
+func (r *Reader) keyStreams(code, table string, columns []string, excluded exclusions) (streams []*stream.Stream, gaps []verdict.Gap) {
 	owner, model := r.Facts.ModelOf(table)
 	for db, t := range r.Facts.Having(table) {
 		reason := excluded[db]

@@ -29,14 +29,14 @@ type follower struct {
 
 func (r *Reader) Follow(ref Followed) follower { return follower{r, ref} }
 
-// StrayReading is what was read of the rows whose reference leads nowhere.
-type StrayReading struct {
-	Worlds            []StrayRows
+// strayReading is what was read of the rows whose reference leads nowhere.
+type strayReading struct {
+	Worlds            []strayRows
 	Dangling, Rebound []verdict.Sample
 }
 
-// StrayRows are the rows of one world whose reference leads nowhere.
-type StrayRows struct {
+// strayRows are the rows of one world whose reference leads nowhere.
+type strayRows struct {
 	DB          *rules.Database
 	Dangling    int64
 	Rebound     stream.Repeats // of these, the ones whose value another source has; stream 0 is their own
@@ -44,17 +44,17 @@ type StrayRows struct {
 	ReboundGaps []verdict.Gap  // and why others were not
 }
 
-// Strays reads the rows of every source whose reference leads nowhere, and finds
+// strays reads the rows of every source whose reference leads nowhere, and finds
 // those that it would lead somewhere in another source.
-func (f follower) Strays(ctx context.Context) (*StrayReading, error) {
-	var all StrayReading
+func (f follower) strays(ctx context.Context) (*strayReading, error) {
+	var all strayReading
 	var dangling, rebound []stream.Conflict
 	for db := range f.Facts.Having(f.ref.Table) { // another has no rows; schema-table reports it
 		found, err := f.read(ctx, db)
 		if err != nil {
 			return nil, err
 		}
-		all.Worlds = append(all.Worlds, StrayRows{db, found.dangling.Rows, found.rebound.Repeats, found.gaps, found.reboundGaps})
+		all.Worlds = append(all.Worlds, strayRows{db, found.dangling.Rows, found.rebound.Repeats, found.gaps, found.reboundGaps})
 		dangling = append(dangling, found.dangling.Kept...)
 		rebound = append(rebound, found.rebound.Kept...)
 	}
@@ -85,7 +85,7 @@ func elsewhere() *stream.Collisions {
 // read reads a reference of one world.
 func (f follower) read(ctx context.Context, db *rules.Database) (*followedPass, error) {
 	var found *followedPass
-	err := f.Retry(func(excluded Exclusions) error {
+	err := f.Retry(func(excluded exclusions) error {
 		found = &followedPass{rebound: elsewhere()}
 		if f.ref.All {
 			found.rebound.Samples *= 2 // some may turn out to be missing at home
@@ -94,7 +94,7 @@ func (f follower) read(ctx context.Context, db *rules.Database) (*followedPass, 
 			return nil
 		}
 		referring := f.referring(db)
-		if strays, known := f.Facts.Rekeyed.Strays(db, f.ref.Table, &f.ref.Ref); known && !f.ref.All && referring.Unable == nil {
+		if strays, known := f.Facts.Rekeyed.strays(db, f.ref.Table, &f.ref.Ref); known && !f.ref.All && referring.Unable == nil {
 			found.dangling = strays
 			return nil
 		}
@@ -128,7 +128,7 @@ func (f follower) read(ctx context.Context, db *rules.Database) (*followedPass, 
 }
 
 // cannotFollow says why a reference of a world cannot be read; nil if it can.
-func (f follower) cannotFollow(db *rules.Database, excluded Exclusions) []verdict.Gap {
+func (f follower) cannotFollow(db *rules.Database, excluded exclusions) []verdict.Gap {
 	reason := excluded[db]
 	if reason == "" {
 		reason = db.CannotRefer(f.ref.Table, f.ref.Reference)
@@ -172,8 +172,8 @@ func (f follower) referring(db *rules.Database) *stream.Stream {
 }
 
 // referred prepares to read what the other sources have to refer to.
-func (f follower) referred(db *rules.Database, excluded Exclusions) (streams []*stream.Stream, gaps []verdict.Gap) {
-	all, gaps := f.KeyStreams(f.ref.ToCode, f.ref.ToTable, f.ref.ToColumns, excluded)
+func (f follower) referred(db *rules.Database, excluded exclusions) (streams []*stream.Stream, gaps []verdict.Gap) {
+	all, gaps := f.keyStreams(f.ref.ToCode, f.ref.ToTable, f.ref.ToColumns, excluded)
 	for _, s := range all {
 		if s.DB == db {
 			continue
@@ -211,15 +211,15 @@ func Leaves(r *rules.Ref, s *stream.Stream) func(row int) bool {
 	}
 }
 
-// AmbiguousReading is what was read of the rows that refer to a value which
+// ambiguousReading is what was read of the rows that refer to a value which
 // their own source has and another has too.
-type AmbiguousReading struct {
-	Worlds  []AmbiguousRows
+type ambiguousReading struct {
+	Worlds  []ambiguousRows
 	Samples []verdict.Sample
 }
 
-// AmbiguousRows are such rows of one world.
-type AmbiguousRows struct {
+// ambiguousRows are such rows of one world.
+type ambiguousRows struct {
 	DB   *rules.Database
 	Rows int64
 	Gaps []verdict.Gap
@@ -228,15 +228,15 @@ type AmbiguousRows struct {
 // Ambiguous reads the rows of every source that refer to a value which their own
 // source has and another has too. stray is how many rows of each world find the
 // value only in another one: these do not count.
-func (f follower) Ambiguous(ctx context.Context, stray map[*rules.Database]int64) (*AmbiguousReading, error) {
-	var all AmbiguousReading
+func (f follower) Ambiguous(ctx context.Context, stray map[*rules.Database]int64) (*ambiguousReading, error) {
+	var all ambiguousReading
 	var kept []stream.Conflict
 	for db := range f.Facts.Having(f.ref.Table) {
 		found, err := f.read(ctx, db)
 		if err != nil {
 			return nil, err
 		}
-		rows := AmbiguousRows{DB: db, Gaps: append(found.gaps, found.reboundGaps...)}
+		rows := ambiguousRows{DB: db, Gaps: append(found.gaps, found.reboundGaps...)}
 		if len(found.rebound.Rows) > 0 { // something could be compared
 			rows.Rows = max(0, found.rebound.Rows[0]-stray[db])
 		}
@@ -309,9 +309,9 @@ func (f follower) DanglingOf(ctx context.Context, db *rules.Database) (zero, oth
 	return zero, others, true, err
 }
 
-// ReboundRows counts the rows of the source that refer to what only another
+// reboundRows counts the rows of the source that refer to what only another
 // source has.
-func (s StrayRows) ReboundRows() int64 {
+func (s strayRows) reboundRows() int64 {
 	if s.Rebound.Values == 0 {
 		return 0
 	}

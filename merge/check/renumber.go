@@ -23,15 +23,15 @@ func renumbered(ctx context.Context, f *rules.Resolved, r *Reader, n *rules.Renu
 		return nil, model.Keyless(), nil
 	}
 	most := int64(1<<63 - 1)
-	if end, known := MostOf(f, rules.ColumnName{Table: n.Table, Column: n.Column}); known && end.Bits < uint64(most) {
+	if end, known := mostOf(f, rules.ColumnName{Table: n.Table, Column: n.Column}); known && end.Bits < uint64(most) {
 		most = int64(end.Bits)
 	}
 	if n.Max != nil {
 		most = min(most, *n.Max)
 	}
-	err = r.Retry(func(excluded Exclusions) error {
+	err = r.Retry(func(excluded exclusions) error {
 		found, why = &verdict.Renumbered{Table: n.Table, Column: n.Column, Within: n.Within, From: n.From, Max: n.Max}, ""
-		streams, gaps := r.KeyStreams(verdict.CodeUniqueCollision, n.Table, n.Columns(), excluded)
+		streams, gaps := r.keyStreams(verdict.CodeUniqueCollision, n.Table, n.Columns(), excluded)
 		if len(gaps) > 0 {
 			why = gaps[0].World + " " + gaps[0].Reason
 			return nil
@@ -46,7 +46,7 @@ func renumbered(ctx context.Context, f *rules.Resolved, r *Reader, n *rules.Renu
 		exempt := func(stream.Position) bool { return false }
 		if i := slices.IndexFunc(f.Uniques(n.Table), func(u rules.Unique) bool { return n.Are(u.Columns) }); i >= 0 {
 			if nobody := rules.BelongToNone(f, n.Table, f.Uniques(n.Table)[i].Of); len(nobody) > 0 {
-				exempt = OfNone(Question{Columns: n.Within, Nobody: nobody}, streams)
+				exempt = ofNone(Question{Columns: n.Within, Nobody: nobody}, streams)
 			}
 		}
 		var group []numberedRow

@@ -110,7 +110,7 @@ func holdsNames(c *catalog.Column) bool {
 // readNameFilter reads the names of one database into a filter.
 func readNameFilter(ctx context.Context, r OpenReader, db *rules.Database, t *catalog.Table, c Candidate) (*KeySet, error) {
 	room := &r.UndeclaredKeys().Room
-	set := &KeySet{Integers: new(keys.Set), hashes: NewHashes(room), words: NewHashes(room)}
+	set := &KeySet{Integers: new(keys.Set), hashes: newHashes(room), words: newHashes(room)}
 	if !holdsNames(t.Column(c.Column)) {
 		return set, nil // it has no such names
 	}
@@ -147,7 +147,7 @@ func (r OpenReader) filterNames(s *stream.Stream, column string) *nameFilter {
 	s.Visit = append(s.Visit, func(b *catalog.Batch) {
 		for row := range b.Len {
 			if v := b.Carry[at].At(row); v != nil && !filter.none.Has(v) {
-				name = AppendFolded(name[:0], v)
+				name = appendFolded(name[:0], v)
 				filter.add(name)
 			}
 		}
@@ -216,7 +216,7 @@ func (s *openScan) countNames(v []byte) {
 	var hash uint64
 	short := len(bytes.TrimRight(v, " ")) <= maxShrink*s.longest
 	if short {
-		s.pass.folded = AppendFolded(s.pass.folded[:0], v)
+		s.pass.folded = appendFolded(s.pass.folded[:0], v)
 		hash = hashOf(s.pass.folded)
 	}
 	for i := range s.lookups {

@@ -117,7 +117,7 @@ func TestDeclare(t *testing.T) {
 
 func TestHashes(t *testing.T) {
 	room := int64(5)
-	h := NewHashes(&room)
+	h := newHashes(&room)
 	for _, k := range []string{"b", "a", "c", "a"} {
 		h.Add([]byte(k))
 	}
@@ -130,16 +130,16 @@ func TestHashes(t *testing.T) {
 	if h.N != 4 || len(h.Values) != 3 {
 		t.Errorf("%d keys, %d values", h.N, len(h.Values))
 	}
-	other := NewHashes(&room)
+	other := newHashes(&room)
 	other.Add([]byte("c"))
 	other.Finish()
-	none := NewHashes(&room)
+	none := newHashes(&room)
 	none.Finish()
 	if !h.Meets(other) || !other.Meets(h) || h.Meets(none) || none.Meets(h) {
 		t.Error("meets")
 	}
 	// Without room, a set cannot tell, and gives back what it had.
-	full := NewHashes(&room)
+	full := newHashes(&room)
 	full.Add([]byte("x"))
 	full.Finish()
 	if has, sure := full.Has([]byte("x")); has || sure || room != 0 || !full.Meets(h) {

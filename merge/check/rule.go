@@ -19,29 +19,29 @@ type Rule struct {
 	Single bool
 
 	// Catalog judges what the databases say of themselves.
-	Catalog func(*Facts) []Finding
+	Catalog func(*Facts) []finding
 
 	// Key judges what was read of the key of a table.
-	Key func(*Facts, *KeyReading) Outcome
+	Key func(*Facts, *keyReading) Outcome
 
 	// Tasks says what else is to be read, and judges it.
 	Tasks func(*Facts) []Task
 }
 
-// Finding is a result that is not concluded yet: its verdict follows from Count
+// finding is a result that is not concluded yet: its verdict follows from Count
 // and Gaps.
-type Finding struct {
+type finding struct {
 	verdict.Result
 	Action string // what to do about a FAIL, if it is not what the code says
 }
 
 // Outcome is what a task established.
 type Outcome struct {
-	Findings   []Finding
+	Findings   []finding
 	Proposals  []verdict.Proposal
 	Proposed   *verdict.Proposed
 	Plain      []rules.ColumnName   // declared plain or shared, with values that are keys
-	Key        *KeyReading          // for the summaries of the worlds; nil if no key was read
+	Key        *keyReading          // for the summaries of the worlds; nil if no key was read
 	Rekeyed    *Rekeyed             // what becomes of keys
 	Renumbered []verdict.Renumbered // rows that get other values
 	Severed    []rules.Severed      // what becomes of rows that refer to what stays behind
@@ -88,7 +88,7 @@ func (o *Outcome) Add(from Outcome) {
 // Found is the outcome of a task that only has results.
 func Found(results ...verdict.Result) (o Outcome) {
 	for _, r := range results {
-		o.Findings = append(o.Findings, Finding{Result: r})
+		o.Findings = append(o.Findings, finding{Result: r})
 	}
 	return o
 }
@@ -104,9 +104,9 @@ type Task struct {
 	Guesses bool
 }
 
-// KeyTasks reads the key of every table of every source, once, for all rules
+// keyTasks reads the key of every table of every source, once, for all rules
 // that need no more than that.
-func KeyTasks(f *Facts, rules []Rule) (tasks []Task) {
+func keyTasks(f *Facts, rules []Rule) (tasks []Task) {
 	judges := slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return r.Key == nil })
 	for _, table := range f.Tables {
 		tasks = append(tasks, Task{Code: verdict.CodeKeyCollision, Tables: []string{table}, Run: func(ctx context.Context, r *Reader) (Outcome, error) {

@@ -20,7 +20,7 @@ const noneAmbiguous = "no reference names a key that also exists in another data
 // If no value of the referred key is in two databases there can be none, and
 // nothing need be read. strays are the rows that find the value only in another
 // database; they are the business of reference-rebind.
-func considerAmbiguous(f *Facts, table string, ref rules.Ref, strays *StrayReading) Outcome {
+func considerAmbiguous(f *Facts, table string, ref rules.Ref, strays *strayReading) Outcome {
 	if unambiguous(f, ref) {
 		result := ambiguousResult(table, ref)
 		for _, db := range f.DBs {
@@ -31,7 +31,7 @@ func considerAmbiguous(f *Facts, table string, ref rules.Ref, strays *StrayReadi
 	}
 	rebound := make(map[*rules.Database]int64)
 	for _, s := range strays.Worlds {
-		rebound[s.DB] = s.ReboundRows()
+		rebound[s.DB] = s.reboundRows()
 	}
 	// The rows of every source are compared with the keys of all others.
 	tables := append([]string{table}, slices.Repeat([]string{ref.ToTable}, len(f.DBs)-1)...)
@@ -58,7 +58,7 @@ func ambiguousResult(table string, ref rules.Ref) verdict.Result {
 	return verdict.Result{Code: verdict.CodeReferenceAmbiguous, Table: table, Subject: ref.Subject(), Columns: ref.Columns}
 }
 
-func judgeAmbiguous(table string, ref rules.Ref, read *AmbiguousReading) verdict.Result {
+func judgeAmbiguous(table string, ref rules.Ref, read *ambiguousReading) verdict.Result {
 	result := ambiguousResult(table, ref)
 	result.Samples = read.Samples
 	var details []string

@@ -29,7 +29,7 @@ type span struct {
 // judgeCounter looks at a key that the databases count up by themselves. Each
 // starts at 1, so that the same keys come up everywhere unless the ranges were
 // set apart, and a key that has not collided yet may do so before the merge.
-func judgeCounter(f *Facts, k *KeyReading) Outcome {
+func judgeCounter(f *Facts, k *keyReading) Outcome {
 	counter := f.Counter(k.Table)
 	if counter == nil || k.Key == nil || f.Same[k.Table] || f.Combined[k.Table] != nil {
 		return Outcome{}

@@ -19,10 +19,10 @@ var driftRule = Rule{
 	Catalog: judgeDrift,
 }
 
-func judgeDrift(f *Facts) (findings []Finding) {
+func judgeDrift(f *Facts) (findings []finding) {
 	add := func(r verdict.Result, of func(*rules.Database) map[string]string, lost string) {
 		if r, any := drift(f, r, of, lost); any {
-			findings = append(findings, Finding{Result: r})
+			findings = append(findings, finding{Result: r})
 		}
 	}
 	for _, table := range f.Tables {

@@ -24,7 +24,7 @@ var fullRule = Rule{
 // judgeFull looks at the counter of a table in the first world, which the new database has
 // too. A counter with fewer numbers left than the worlds have given so far would be full
 // before the new world is as old as they are.
-func judgeFull(f *Facts, k *KeyReading) Outcome {
+func judgeFull(f *Facts, k *keyReading) Outcome {
 	own := f.Model().Tables[k.Table]
 	if own == nil || own.AutoIncrement == nil {
 		return Outcome{}
@@ -95,7 +95,7 @@ func narrowest(f *Facts, report *verdict.Rekeying, table, counter string) (narro
 	for _, c := range report.Columns {
 		refers := slices.ContainsFunc(c.Cases, func(of verdict.RekeyedCase) bool { return of.Space == key.Cases[0].Space })
 		at := rules.ColumnName{Table: c.Table, Column: c.Column}
-		if most, known := MostOf(f.Resolved, at); !c.Key && refers && known && (narrow == nil || most.Less(narrow.Most)) {
+		if most, known := mostOf(f.Resolved, at); !c.Key && refers && known && (narrow == nil || most.Less(narrow.Most)) {
 			narrow = &keys.Limit{Column: at.String(), Most: most}
 		}
 	}

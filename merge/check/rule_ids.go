@@ -21,7 +21,7 @@ var idRule = Rule{
 
 // judgeIDs reports what is wrong about the IDs in a table. The gaps are the
 // sources that were not read.
-func judgeIDs(f *Facts, k *KeyReading) (o Outcome) {
+func judgeIDs(f *Facts, k *keyReading) (o Outcome) {
 	for _, c := range k.IDs {
 		gaps := slices.Clip(append(slices.Clip(k.Gaps), notIDs(f, k, c)...))
 		noRegistry, noClock := gaps, gaps
@@ -41,9 +41,9 @@ func judgeIDs(f *Facts, k *KeyReading) (o Outcome) {
 }
 
 // notIDs are the sources in which a column of IDs holds none.
-func notIDs(f *Facts, k *KeyReading, c IDColumn) (gaps []verdict.Gap) {
+func notIDs(f *Facts, k *keyReading, c IDColumn) (gaps []verdict.Gap) {
 	for db, t := range f.Having(k.Table) {
-		judged := slices.ContainsFunc(c.Worlds, func(s *IDsRead) bool { return s.DB == db })
+		judged := slices.ContainsFunc(c.Worlds, func(s *idsRead) bool { return s.DB == db })
 		missed := slices.ContainsFunc(k.Gaps, func(g verdict.Gap) bool { return g.World == db.Name })
 		if col := t.Column(c.Name); col != nil && !judged && !missed {
 			gaps = append(gaps, verdict.Gap{World: db.Name, Reason: "column " + c.Name + " is " + col.Type + " and holds no IDs there"})
@@ -81,11 +81,11 @@ func (form idForm) judge(table string, c IDColumn) verdict.Result {
 // idForm is how a fault of IDs is reported.
 type idForm struct {
 	code   string
-	fault  IDFault
+	fault  idFault
 	noun   string // for what is counted
 	gaps   []verdict.Gap
-	detail func(*IDsRead) string                           // of one world
-	next   func(s *IDsRead, table, column string) []string // in one world
+	detail func(*idsRead) string                           // of one world
+	next   func(s *idsRead, table, column string) []string // in one world
 }
 
 // idForms are the forms of all faults. gaps are the sources that were not read;
@@ -95,43 +95,43 @@ func idForms(f *Facts, gaps, noRegistry, noClock []verdict.Gap) []idForm {
 	above := func(t *Tally) int64 { return t.Above }
 	return []idForm{{
 		verdict.CodeServerUnlisted, FaultUnlisted, "ID", noRegistry,
-		func(s *IDsRead) string { return byServer(s, unlisted) },
-		func(s *IDsRead, table, column string) []string {
+		func(s *idsRead) string { return byServer(s, unlisted) },
+		func(s *idsRead, table, column string) []string {
 			return queries(s, unlisted, "SELECT COUNT(*) FROM "+table+" WHERE SUBSTR(HEX("+column+"), 12, 5) = ")
 		},
 	}, {
 		verdict.CodeIDAboveMark, FaultAboveMark, "ID", noRegistry,
-		func(s *IDsRead) string { return byServer(s, above) },
-		func(s *IDsRead, table, column string) []string {
+		func(s *idsRead) string { return byServer(s, above) },
+		func(s *idsRead, table, column string) []string {
 			return queries(s, above, "SELECT MAX(HEX("+column+")) FROM "+table+" WHERE SUBSTR(HEX("+column+"), 12, 5) = ")
 		},
 	}, {
 		verdict.CodeIDInvalid, FaultInvalid, "value", gaps,
-		func(s *IDsRead) string { return printable.Number(s.Faults[FaultInvalid].Rows) },
-		func(s *IDsRead, table, column string) []string {
+		func(s *idsRead) string { return printable.Number(s.Faults[FaultInvalid].Rows) },
+		func(s *idsRead, table, column string) []string {
 			return []string{fmt.Sprintf("in %s: SELECT * FROM %s WHERE LENGTH(%s) <> %d OR SUBSTR(HEX(%[3]s), 12, 5) = '00000'",
 				s.DB.Name, table, column, gameid.Size)}
 		},
 	}, {
 		verdict.CodeIDFuture, FaultFuture, "ID", noClock,
-		func(s *IDsRead) string {
+		func(s *idsRead) string {
 			return fmt.Sprintf("%s later than %s by more than %s", printable.Number(s.Faults[FaultFuture].Rows), printable.Time(f.Now(s.DB)), f.Opts.Slack)
 		},
-		func(s *IDsRead, _, _ string) []string {
+		func(s *idsRead, _, _ string) []string {
 			return []string{fmt.Sprintf("in %s: compare the clock of the database, %s, with the true time", s.DB.Name, printable.Time(s.DB.Catalog.Now))}
 		},
 	}}
 }
 
 // byServer writes how many IDs of which servers: "server 12 (300); server 99 (4)".
-func byServer(s *IDsRead, count func(*Tally) int64) string {
+func byServer(s *idsRead, count func(*Tally) int64) string {
 	var parts []string
-	for _, server := range slices.Sorted(maps.Keys(s.Tallies.ByServer)) {
-		if n := count(s.Tallies.ByServer[server]); n > 0 {
+	for _, server := range slices.Sorted(maps.Keys(s.tallies.ByServer)) {
+		if n := count(s.tallies.ByServer[server]); n > 0 {
 			parts = append(parts, fmt.Sprintf("server %s (%s)", server, printable.Number(n)))
 		}
 	}
-	if n := count(&s.Tallies.Others); n > 0 {
+	if n := count(&s.tallies.Others); n > 0 {
 		parts = append(parts, fmt.Sprintf("other servers (%s)", printable.Number(n)))
 	}
 	return catalog.Enumerated(parts)
@@ -139,10 +139,10 @@ func byServer(s *IDsRead, count func(*Tally) int64) string {
 
 // queries completes a query with the digits of each of the first servers that
 // have something to count.
-func queries(s *IDsRead, count func(*Tally) int64, query string) (all []string) {
+func queries(s *idsRead, count func(*Tally) int64, query string) (all []string) {
 	const most = 3
-	for _, server := range slices.Sorted(maps.Keys(s.Tallies.ByServer)) {
-		if count(s.Tallies.ByServer[server]) > 0 && len(all) < most {
+	for _, server := range slices.Sorted(maps.Keys(s.tallies.ByServer)) {
+		if count(s.tallies.ByServer[server]) > 0 && len(all) < most {
 			all = append(all, fmt.Sprintf("in %s: %s'%05X'", s.DB.Name, query, uint32(server)))
 		}
 	}

@@ -21,7 +21,7 @@ var keyRule = Rule{
 }
 
 // judgeKey reports the values of a key that are there more than once.
-func judgeKey(f *Facts, k *KeyReading) Outcome {
+func judgeKey(f *Facts, k *keyReading) Outcome {
 	if f.Same[k.Table] {
 		return Outcome{}
 	}
@@ -59,11 +59,11 @@ func judgeKey(f *Facts, k *KeyReading) Outcome {
 		action = "if this is the game's own data, which every world has, declare it the same ([[merge.table]] tables = " + printable.TOMLList([]string{k.Table}) +
 			", policy = \"same\"); otherwise " + action
 	}
-	o.Findings = []Finding{{Result: result, Action: action}}
+	o.Findings = []finding{{Result: result, Action: action}}
 	allowed, _ := f.Allowed(&verdict.Result{Code: result.Code, Table: k.Table, Columns: k.Key,
 		Verdict: verdict.NotVerified})
 	if nulls > 0 && allowed { // else it is not verified already
-		o.Findings = append(o.Findings, Finding{Result: verdict.Result{Code: verdict.CodeTableUncopyable,
+		o.Findings = append(o.Findings, finding{Result: verdict.Result{Code: verdict.CodeTableUncopyable,
 			Table: k.Table, Columns: k.Key, Read: result.Read, Count: 1, Rows: nulls,
 			Message: printable.Count(nulls, "row has", "rows have") + " NULL in the key, so a merge cannot " +
 				"tell these rows apart: " + strings.Join(in, "; ") + ": give them a value or remove them"}})
@@ -74,7 +74,7 @@ func judgeKey(f *Facts, k *KeyReading) Outcome {
 // looksAlike reports whether every source has the same keys, and the rows that
 // are shown do not differ. Equal rows that count up, or refer to others, mean
 // different things in different worlds all the same.
-func looksAlike(f *Facts, result *verdict.Result, k *KeyReading) bool {
+func looksAlike(f *Facts, result *verdict.Result, k *keyReading) bool {
 	if result.Count == 0 || f.Counter(k.Table) != nil || len(f.References(k.Table)) > 0 {
 		return false
 	}

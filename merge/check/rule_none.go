@@ -20,7 +20,7 @@ func noneTasks(f *Facts) (tasks []Task) {
 	for _, table := range f.Tables {
 		for _, ref := range f.Declared.Those(table, (*rules.Ref).HasNone) {
 			tasks = append(tasks, Task{Code: verdict.CodeReferenceNone, Tables: nil, Run: func(ctx context.Context, r *Reader) (Outcome, error) {
-				read := &NoneReader{Reader: r, Code: verdict.CodeReferenceNone, Ref: ref, Words: make(map[string]bool)}
+				read := &noneReader{Reader: r, Code: verdict.CodeReferenceNone, Ref: ref, Words: make(map[string]bool)}
 				read.Numbers.Exact = true
 				return judge(ctx, read)
 			}})
@@ -30,7 +30,7 @@ func noneTasks(f *Facts) (tasks []Task) {
 }
 
 // judge reads the keys first: usually there are none, and then no row is read.
-func judge(ctx context.Context, r *NoneReader) (o Outcome, err error) {
+func judge(ctx context.Context, r *noneReader) (o Outcome, err error) {
 	ref := r.Ref
 	if r.None, err = keys.ParseValues(ref.Declared.None); err != nil {
 		return o, err

@@ -60,7 +60,7 @@ func judgeOpaque(f *Facts, r OpenReader, table, column string, values map[*rules
 		before, keys := alike, ""
 		for _, v := range values[db] {
 			looked++
-			of := r.GuessKeys(db, v)
+			of := r.guessKeys(db, v)
 			if of != "" || holdsID(f, db, v) {
 				alike++
 			}

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
 
@@ -12,30 +13,45 @@ import (
 // judges that, when all is read.
 var outsideRule = Rule{Codes: []string{verdict.CodeTableChanged}, Single: true}
 
-// judgeOutside compares the states of the tables that are in no snapshot.
-func judgeOutside(f *Facts, before, after Stamps) (findings []Finding) {
+// settle compares the states of the tables that are in no snapshot, and makes what was found about
+// those that changed meanwhile not verified.
+func (r *run) settle(before, after stamps) {
 	results := make(map[string]*verdict.Result)
-	for _, db := range f.DBs {
+	for _, db := range r.facts.DBs {
 		for name, t := range db.Tables {
 			if t.Outside == "" {
 				continue
 			}
-			r := results[name]
-			if r == nil {
-				r = &verdict.Result{Code: verdict.CodeTableChanged, Table: name}
-				results[name] = r
+			result := results[name]
+			if result == nil {
+				result = &verdict.Result{Code: verdict.CodeTableChanged, Table: name}
+				results[name] = result
 			}
-			if why := after.Since(before, SampledTable{DB: db, Table: name}); why != "" {
-				r.Gaps = append(r.Gaps, verdict.Gap{World: db.Name, Reason: t.Outside + ": " + why})
+			if why := after.since(before, sampledTable{DB: db, Table: name}); why != "" {
+				result.Gaps = append(result.Gaps, verdict.Gap{World: db.Name, Reason: t.Outside + ": " + why})
+				r.spoil(name, verdict.Gap{World: db.Name, Reason: name + " is " + t.Outside + ", and " + why})
 			} else {
-				r.Read += db.Rows[name]
+				result.Read += db.Rows[name]
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(results)) {
-		r := results[name]
-		r.Without("its rows were the same at the beginning and at the end of the check")
-		findings = append(findings, Finding{Result: *r})
+		results[name].Without("its rows were the same at the beginning and at the end of the check")
+		r.conclude(finding{Result: *results[name]})
 	}
-	return findings
+}
+
+// spoil adds a gap to all results that rest on the rows of a table.
+func (r *run) spoil(table string, gap verdict.Gap) {
+	for i := range r.results {
+		result := &r.results[i]
+		refers := func(ref rules.Ref) bool { return ref.ToTable == table && ref.Subject() == result.Subject }
+		if result.Table == table || result.Table != "" && slices.ContainsFunc(r.facts.References(result.Table), refers) {
+			result.Gaps = append(result.Gaps, gap)
+			if next := verdict.Documented(verdict.CodeTableChanged).Unverified; !slices.Contains(result.Next, next) {
+				result.Next = append(result.Next, next)
+			}
+			r.judge(result)
+		}
+	}
 }

@@ -49,9 +49,9 @@ func anyTask(f *Facts, table string, refs []*rules.Ref, cells []*cellColumn) Tas
 	return Task{Code: verdict.CodeReferenceDangle, Tables: tables, Run: func(ctx context.Context, r *Reader) (o Outcome, err error) {
 		all, err := OpenReader{Reader: r, Code: verdict.CodeReferenceDangle}.AnyOf(ctx, table, refs, cells)
 		for _, read := range all {
-			dangling := judgeDangling(f, table, *read.ref, &read.Strays)
-			o.Add(Found(dangling, judgeRebound(table, *read.ref, &read.Strays), judgeAmbiguous(table, *read.ref, &read.Ambiguous)))
-			o.Tasks = append(o.Tasks, KindTask(f, r, table, *read.ref, dangling.Rows)...)
+			dangling := judgeDangling(f, table, *read.ref, &read.strays)
+			o.Add(Found(dangling, judgeRebound(table, *read.ref, &read.strays), judgeAmbiguous(table, *read.ref, &read.Ambiguous)))
+			o.Tasks = append(o.Tasks, kindTask(f, r, table, *read.ref, dangling.Rows)...)
 		}
 		for _, c := range cells {
 			var result verdict.Result
@@ -69,7 +69,7 @@ func referenceTask(f *Facts, table string, ref rules.Ref) Task {
 		if movesAsText(f, table, ref) {
 			return Found(judgeText(f, table, ref)...), nil
 		}
-		read, err := r.Follow(Followed{Ref: ref, Table: table, All: false, Code: verdict.CodeReferenceDangle, ToCode: verdict.CodeReferenceRebind}).Strays(ctx)
+		read, err := r.Follow(Followed{Ref: ref, Table: table, All: false, Code: verdict.CodeReferenceDangle, ToCode: verdict.CodeReferenceRebind}).strays(ctx)
 		if err != nil {
 			return Outcome{}, err
 		}
@@ -79,7 +79,7 @@ func referenceTask(f *Facts, table string, ref rules.Ref) Task {
 			o.Complete = map[rules.ColumnsID]bool{rules.IDOf(table, ref.Columns...): true}
 		}
 		o.Add(considerAmbiguous(f, table, ref, read))
-		o.Tasks = append(o.Tasks, KindTask(f, r, table, ref, dangling.Rows)...)
+		o.Tasks = append(o.Tasks, kindTask(f, r, table, ref, dangling.Rows)...)
 		return o, nil
 	}}
 }
@@ -117,7 +117,7 @@ func judgeText(f *Facts, table string, ref rules.Ref) (results []verdict.Result)
 	return results
 }
 
-func judgeDangling(f *Facts, table string, ref rules.Ref, read *StrayReading) verdict.Result {
+func judgeDangling(f *Facts, table string, ref rules.Ref, read *strayReading) verdict.Result {
 	result := verdict.Result{Code: verdict.CodeReferenceDangle, Table: table, Subject: ref.Subject(), Columns: ref.Columns, Samples: read.Dangling}
 	var in []string
 	missing := "a row that does not exist"
@@ -167,7 +167,7 @@ func goesAstray(f *Facts, table string, ref rules.Ref) bool {
 	return true
 }
 
-func judgeRebound(table string, ref rules.Ref, read *StrayReading) verdict.Result {
+func judgeRebound(table string, ref rules.Ref, read *strayReading) verdict.Result {
 	result := verdict.Result{Code: verdict.CodeReferenceRebind, Table: table, Subject: ref.Subject(), Columns: ref.Columns, Samples: read.Rebound}
 	var in []string
 	for _, s := range read.Worlds {
@@ -175,7 +175,7 @@ func judgeRebound(table string, ref rules.Ref, read *StrayReading) verdict.Resul
 			result.Read += s.DB.Rows[table]
 		}
 		result.Gaps = append(append(result.Gaps, s.Gaps...), s.ReboundGaps...)
-		if n := s.ReboundRows(); n > 0 {
+		if n := s.reboundRows(); n > 0 {
 			result.Count += n
 			result.Rows += s.Rebound.AllRows()
 			in = append(in, s.DB.Name+": "+printable.Number(n))

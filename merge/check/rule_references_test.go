@@ -16,7 +16,7 @@ var guildOf = rules.Ref{Reference: catalog.Reference{Columns: []string{"guild"},
 func TestReferences(t *testing.T) {
 	a, b := describedAs("a", catalog.Catalog{}), describedAs("b", catalog.Catalog{})
 	a.Rows["players"], b.Rows["players"] = 100, 10
-	got := &StrayReading{Worlds: []StrayRows{
+	got := &strayReading{Worlds: []strayRows{
 		{DB: a, Dangling: 7, Rebound: stream.Repeats{Values: 2, Rows: []int64{3, 2}}},
 		{DB: b, ReboundGaps: []verdict.Gap{{World: "b", Reason: "column guild is TEXT, and INT in a: the values cannot be compared"}}},
 	}}

@@ -108,7 +108,7 @@ func (all *refusals) look(ctx context.Context, f *Facts, r *Reader, t *catalog.T
 	for _, c := range t.Conditions {
 		outlives := func(column string, in []*rules.Ref) bool { return rules.Outlives(&c, column, in) }
 		if !c.Off && !(c.Within && !sameColumns(t, of, c.Columns)) {
-			consider(c, cmp.Or(cannotHold(&c, t, of), f.Rekeyed.MovesUnclear(db, all.table, c.Columns, outlives)))
+			consider(c, cmp.Or(cannotHold(&c, t, of), f.Rekeyed.movesUnclear(db, all.table, c.Columns, outlives)))
 		}
 	}
 	for i := range t.Columns {

@@ -11,7 +11,7 @@ var replicaRule = Rule{
 }
 
 // judgeReplicas says nothing of servers that follow no other, as far as their accounts may see.
-func judgeReplicas(f *Facts) []Finding {
+func judgeReplicas(f *Facts) []finding {
 	var behind []string
 	var gaps []verdict.Gap
 	for _, db := range f.DBs {

@@ -19,7 +19,7 @@ var schemaRule = Rule{
 	Catalog: judgeSchema,
 }
 
-func judgeSchema(f *Facts) []Finding {
+func judgeSchema(f *Facts) []finding {
 	var all schemaFindings
 	all.version(f)
 	if len(f.Tables) == 0 {
@@ -36,9 +36,9 @@ func judgeSchema(f *Facts) []Finding {
 }
 
 // schemaFindings are what the rules about schemas found.
-type schemaFindings []Finding
+type schemaFindings []finding
 
-func (all *schemaFindings) add(r verdict.Result) { *all = append(*all, Finding{Result: r}) }
+func (all *schemaFindings) add(r verdict.Result) { *all = append(*all, finding{Result: r}) }
 
 // version compares the versions that package store recorded. It does not
 // apply to databases that store did not make.

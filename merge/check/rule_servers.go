@@ -33,7 +33,7 @@ type entry struct {
 //
 // It does not apply if no database keeps a registry or has IDs in its keys:
 // then the keys themselves decide.
-func judgeServers(f *Facts) (findings []Finding) {
+func judgeServers(f *Facts) (findings []finding) {
 	var gaps []verdict.Gap
 	var read int64
 	applies := false
@@ -90,7 +90,7 @@ func judgeServers(f *Facts) (findings []Finding) {
 	for _, code := range []string{verdict.CodeServerConflict, verdict.CodeWorldCloned, verdict.CodeWorldMerged} {
 		r := verdict.Result{Code: code, Read: read, Gaps: gaps}
 		describeServers(&r, conflicts[code])
-		findings = append(findings, Finding{Result: r})
+		findings = append(findings, finding{Result: r})
 	}
 	return findings
 }

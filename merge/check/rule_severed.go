@@ -81,7 +81,7 @@ func judgeSevered(ctx context.Context, f *Facts, s *rules.SeveredReference) (o O
 func judgeOdd(ctx context.Context, f *Facts, s *rules.SeveredReference) ([]verdict.Result, error) {
 	result := verdict.Result{Code: verdict.CodeKeyNobody, Table: s.Table, Subject: s.Column, Columns: []string{s.Column}}
 	suspects := []struct{ others, why string }{{">0", "0 or less"}}
-	if most, known := MostOf(f.Resolved, rules.ColumnName{Table: s.Table, Column: s.Column}); known && most.Bits <= math.MaxInt64 {
+	if most, known := mostOf(f.Resolved, rules.ColumnName{Table: s.Table, Column: s.Column}); known && most.Bits <= math.MaxInt64 {
 		suspects = append(suspects, struct{ others, why string }{"<" + most.String(), "the largest value of the column"})
 	}
 	for _, suspect := range suspects {
@@ -105,7 +105,7 @@ func judgeOdd(ctx context.Context, f *Facts, s *rules.SeveredReference) ([]verdi
 	}
 	result.Message = fmt.Sprintf("some values may mean no row instead of a row of %s that stays behind", s.To)
 	result.Next = []string{fmt.Sprintf("[[check.reference]] at = [%s], to = %s, none = [...] for values that mean no row; or dangling = [...] for values whose rows are gone",
-		printable.TOML(rules.Place(s.Table, s.Column)), printable.TOML(ReferenceTarget(s.Ref)))}
+		printable.TOML(rules.Place(s.Table, s.Column)), printable.TOML(referenceTarget(s.Ref)))}
 	return []verdict.Result{result}, nil
 }
 

@@ -52,7 +52,7 @@ func skipTasks(f *Facts) (tasks []Task) {
 	return tasks
 }
 
-func judgeSkipped(f *Facts) (findings []Finding) {
+func judgeSkipped(f *Facts) (findings []finding) {
 	skipped := make(map[string][]verdict.Gap)
 	for _, db := range f.DBs {
 		for _, s := range db.Skipped {
@@ -64,8 +64,8 @@ func judgeSkipped(f *Facts) (findings []Finding) {
 		if declared := declaredOf(f.Resolved, table); len(declared) > 0 && !slices.Contains(f.Tables, table) {
 			r.Message += ", so its declarations are not checked: " + catalog.Few(declared)
 		}
-		if JudgeSequence(f.Moving, f, &r) {
-			findings = append(findings, Finding{Result: r})
+		if judgeSequence(f.Moving, f, &r) {
+			findings = append(findings, finding{Result: r})
 		}
 	}
 	return findings

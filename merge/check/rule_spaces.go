@@ -22,11 +22,11 @@ var spaceRule = Rule{
 	Single: true,
 }
 
-// SpaceTasks chooses the offsets, before anything is compared.
+// spaceTasks chooses the offsets, before anything is compared.
 //
 // leave, if not nil, finds the rows that stay behind, when the keys of all rows are known, and lets the sources
 // withhold them.
-func SpaceTasks(f *Facts, leave func(ctx context.Context, chosen *Rekeyed) (Outcome, error)) []Task {
+func spaceTasks(f *Facts, leave func(ctx context.Context, chosen *Rekeyed) (Outcome, error)) []Task {
 	if f.Moving == nil {
 		return nil
 	}
@@ -193,7 +193,7 @@ func judgeMoved(ctx context.Context, f *Facts, r *Reader, c *rules.MovedColumn, 
 		nobody.Message = "may mean no row: " + catalog.Few(odd)
 		at, to := printable.TOML(rules.Place(c.Table, c.Column)), ""
 		if ref := c.Cases[0].Ref; ref != nil {
-			to = printable.TOML(ReferenceTarget(ref))
+			to = printable.TOML(referenceTarget(ref))
 		}
 		nobody.Next = []string{fmt.Sprintf("mergecheck -explain %s shows which rows have them: if only rows of one kind do, limit the reference to the other rows (when); otherwise [[check.reference]] at = [%s], to = %s, none = [%s]; or dangling = [...] for values whose rows are gone",
 			rules.Place(c.Table, c.Column), at, to, strings.Join(odd, ", "))}
@@ -202,8 +202,8 @@ func judgeMoved(ctx context.Context, f *Facts, r *Reader, c *rules.MovedColumn, 
 	return results, nil
 }
 
-// ReferenceTarget is what a reference of one column names, as it is declared.
-func ReferenceTarget(ref *rules.Ref) string {
+// referenceTarget is what a reference of one column names, as it is declared.
+func referenceTarget(ref *rules.Ref) string {
 	if ref.Space != "" {
 		return rules.SpacePrefix + ref.Space
 	}

@@ -12,7 +12,7 @@ var twiceRule = Rule{
 }
 
 // judgeTwins says nothing of databases that are certainly apart, which are nearly all.
-func judgeTwins(f *Facts) []Finding {
+func judgeTwins(f *Facts) []finding {
 	var twins []string
 	var gaps []verdict.Gap
 	for _, t := range f.Twins {

@@ -121,7 +121,7 @@ func judgeUndeclared(ctx context.Context, f *Facts, r OpenReader, table string, 
 		case isOpen && onItsWord(f, table, result.Subject):
 			o.Plain = append(o.Plain, rules.ColumnName{Table: table, Column: result.Subject})
 		case isOpen:
-			o.Findings = append(o.Findings, Finding{Result: result})
+			o.Findings = append(o.Findings, finding{Result: result})
 		case f.Declared.Role(table, result.Subject).Kind == rules.RolePlain || !onItsWord(f, table, result.Subject):
 			closed.Read += result.Read
 			columns++
@@ -266,7 +266,7 @@ func (r OpenReader) unsure(ctx context.Context, table, column string, got *openR
 			r.Progress.Again(db, r.Code, table, fmt.Sprintf("%s may name rows of %s, whose keys are too many to keep in memory", column, c))
 		}
 		before := result.Count
-		strays, err := r.Follow(Followed{Ref: ref, Table: table, All: false, Code: verdict.CodeReferenceUndeclared, ToCode: verdict.CodeReferenceUndeclared}).Strays(ctx)
+		strays, err := r.Follow(Followed{Ref: ref, Table: table, All: false, Code: verdict.CodeReferenceUndeclared, ToCode: verdict.CodeReferenceUndeclared}).strays(ctx)
 		if err != nil {
 			return err
 		}
@@ -275,7 +275,7 @@ func (r OpenReader) unsure(ctx context.Context, table, column string, got *openR
 				continue
 			}
 			result.Gaps = append(append(result.Gaps, s.Gaps...), s.ReboundGaps...)
-			if n := s.ReboundRows(); n > 0 {
+			if n := s.reboundRows(); n > 0 {
 				named[k] += n
 				result.Gaps = append(result.Gaps, verdict.Gap{World: s.DB.Name, Reason: "an undeclared column has values that, if they are keys, would refer to other rows after the merge"})
 			}

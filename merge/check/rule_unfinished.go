@@ -16,7 +16,7 @@ var unfinishedRule = Rule{
 }
 
 // judgeUnfinished says nothing of databases without such merges, which are nearly all.
-func judgeUnfinished(f *Facts) (findings []Finding) {
+func judgeUnfinished(f *Facts) (findings []finding) {
 	r := verdict.Result{Code: verdict.CodeMergeUnfinished}
 	var parts []string
 	for _, db := range f.DBs {
@@ -31,5 +31,5 @@ func judgeUnfinished(f *Facts) (findings []Finding) {
 	}
 	r.Read, r.Rows, r.Message = r.Count, r.Count, catalog.Few(parts)
 	r.Samples = r.Samples[:min(len(r.Samples), rules.Samples)]
-	return []Finding{{Result: r}}
+	return []finding{{Result: r}}
 }

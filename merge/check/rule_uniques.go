@@ -102,7 +102,7 @@ func judgeUnique(f *Facts, table string, u rules.Unique, read *Reading) Outcome 
 		action = "declare the table the same if it is the game's own data; otherwise " + cmp.Or(action, verdict.Documented(result.Code).Action)
 	}
 	return Outcome{
-		Findings: []Finding{{Result: result, Action: action}},
+		Findings: []finding{{Result: result, Action: action}},
 		Disjoint: map[rules.ColumnsID]bool{rules.IDOf(table, u.Columns...): disjoint},
 	}
 }

@@ -14,7 +14,7 @@ import (
 func TestUnique(t *testing.T) {
 	f := factsOf(describedAs("a", catalog.Catalog{}), describedAs("b", catalog.Catalog{}))
 	u := rules.Unique{Unique: catalog.Unique{Name: "by_name", Columns: []string{"name"}}}
-	parts := []Part{{DB: f.DBs[0], Read: 10}, {DB: f.DBs[1], Read: 20}}
+	parts := []part{{DB: f.DBs[0], Read: 10}, {DB: f.DBs[1], Read: 20}}
 
 	o := judgeUnique(f, "players", u, &Reading{Parts: parts})
 	expect(t, o.Findings, map[string]int64{"unique-collision players name": 0})

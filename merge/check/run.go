@@ -18,31 +18,31 @@ import (
 // other, and concludes what the rules found.
 type run struct {
 	facts     *Facts
-	Rules     []Rule
+	rules     []Rule
 	reader    *Reader
-	summaries *summaries
+	summaries summaries
 	started   time.Time
-	Tasks     []Task // still to be done
+	tasks     []Task // still to be done
 	results   []verdict.Result
 	found     Outcome // besides tasks and results
 	leaving   *leave.Leaving
 }
 
-func NewRun(f *Facts, r *Reader, s *summaries, started time.Time, rules []Rule) *run {
-	return &run{facts: f, Rules: rules, reader: r, summaries: s, started: started}
+func newRun(f *Facts, started time.Time) *run {
+	return &run{facts: f, reader: NewReader(f, stream.NewProgress(f.Resolved)), summaries: newSummaries(f), started: started}
 }
 
 // judgeCatalogs applies the rules that need no reading of rows.
 func (r *run) judgeCatalogs() {
-	for _, each := range r.Rules {
+	for _, each := range r.rules {
 		if each.Catalog != nil {
 			r.take(Outcome{Findings: each.Catalog(r.facts)})
 		}
 	}
 }
 
-// FindEnds asks for the ends of the key of every table where the source can tell them.
-func (r *run) FindEnds(ctx context.Context) error {
+// findEnds asks for the ends of the key of every table where the source can tell them.
+func (r *run) findEnds(ctx context.Context) error {
 	return stream.SideBySide(ctx, r.facts.DBs, func(ctx context.Context, db *rules.Database) error {
 		for _, table := range r.facts.Tables {
 			if db.Tables[table] == nil {
@@ -53,7 +53,7 @@ func (r *run) FindEnds(ctx context.Context) error {
 				return err
 			}
 			if ends != nil {
-				r.summaries.of[db].ranges[table] = *ends
+				r.summaries[db].ranges[table] = *ends
 			}
 		}
 		return nil
@@ -62,10 +62,10 @@ func (r *run) FindEnds(ctx context.Context) error {
 
 // plan notes the tasks of all rules.
 func (r *run) plan() {
-	r.Tasks = append(First(r.facts, r.leaving), KeyTasks(r.facts, r.Rules)...)
-	for _, rule := range r.Rules {
+	r.tasks = append(firstTasks(r.facts, r.leaving), keyTasks(r.facts, r.rules)...)
+	for _, rule := range r.rules {
 		if rule.Tasks != nil {
-			r.Tasks = append(r.Tasks, rule.Tasks(r.facts)...)
+			r.tasks = append(r.tasks, rule.Tasks(r.facts)...)
 		}
 	}
 }
@@ -74,19 +74,21 @@ func (r *run) plan() {
 func (r *run) readAll(ctx context.Context) error {
 	r.plan()
 	progress := r.reader.Progress
-	for _, t := range r.Tasks {
+	for _, t := range r.tasks {
 		progress.Plan(t.Tables)
 	}
-	for len(r.Tasks) > 0 {
-		t := r.Tasks[0]
-		planned := len(r.Tasks)
-		if err := r.Do(ctx, t); err != nil {
+	for len(r.tasks) > 0 {
+		t := r.tasks[0]
+		planned := len(r.tasks)
+		o, err := t.Run(ctx, r.reader)
+		if err != nil {
 			return err
 		}
-		for _, t := range r.Tasks[planned:] {
+		r.take(o)
+		for _, t := range r.tasks[planned:] {
 			progress.Plan(t.Tables)
 		}
-		r.Tasks = r.Tasks[1:]
+		r.tasks = r.tasks[1:]
 		progress.Finish(t.Code, t.Tables)
 		if r.found.Ends { // before the keys of all tables were read
 			for _, table := range r.facts.Tables {
@@ -94,19 +96,10 @@ func (r *run) readAll(ctx context.Context) error {
 					return err
 				}
 			}
-			r.Tasks = slices.DeleteFunc(r.Tasks, func(t Task) bool { return !t.Guesses })
+			r.tasks = slices.DeleteFunc(r.tasks, func(t Task) bool { return !t.Guesses })
 		}
 	}
 	return nil
-}
-
-// Do carries out a task.
-func (r *run) Do(ctx context.Context, t Task) error {
-	o, err := t.Run(ctx, r.reader)
-	if err == nil {
-		r.take(o)
-	}
-	return err
 }
 
 // take notes what a rule returned.
@@ -114,7 +107,7 @@ func (r *run) take(o Outcome) {
 	for _, f := range o.Findings {
 		r.conclude(f)
 	}
-	r.Tasks = append(r.Tasks, o.Tasks...)
+	r.tasks = append(r.tasks, o.Tasks...)
 	o.Findings, o.Tasks = nil, nil
 	r.found.Add(o)
 	if o.Rekeyed != nil {
@@ -126,14 +119,14 @@ func (r *run) take(o Outcome) {
 	maps.Copy(r.facts.Disjoint, o.Disjoint)
 	maps.Copy(r.facts.Complete, o.Complete)
 	if o.Key != nil {
-		r.facts.NoteServers(o.Key)
+		r.facts.noteServers(o.Key)
 		r.summaries.note(o.Key)
 	}
 }
 
 // conclude gives a finding its verdict and keeps it. What to do
 // follows from the code, after what the rule itself says.
-func (r *run) conclude(f Finding) {
+func (r *run) conclude(f finding) {
 	r.judge(&f.Result)
 	declares := len(f.Next) > 0 && f.Code != verdict.CodeCounterFull // the rule itself says what; there it is a statement
 	if allowed, said := r.facts.Allowed(&f.Result); said && !allowed && f.Verdict == verdict.Fail {
@@ -180,9 +173,9 @@ func (r *run) judge(result *verdict.Result) {
 	result.Allowed = allowed && result.Verdict != verdict.Pass
 }
 
-// Report concludes what was found. incomplete says why that is not all; "" if
+// report concludes what was found. incomplete says why that is not all; "" if
 // it is.
-func (r *run) Report(incomplete string) *verdict.Report {
+func (r *run) report(incomplete string) *verdict.Report {
 	opts := r.facts.Opts
 	results := slices.Clone(r.results)
 	codes := verdict.Codes()
@@ -201,7 +194,7 @@ func (r *run) Report(incomplete string) *verdict.Report {
 		Incomplete: incomplete,
 		Started:    r.started,
 		Plain:      len(r.found.Plain),
-		PlainOpen:  LikelyFirst(r.facts, r.found.Plain),
+		PlainOpen:  likelyFirst(r.facts, r.found.Plain),
 		Renames:    verdict.Renames(results),
 		RuleFiles:  rules.RuleFiles(r.facts.Resolved),
 		Overridden: r.facts.Declared.Beaten,

@@ -109,8 +109,8 @@ func KeyText(fields []catalog.Field, key []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// SampledTable is a table of one world.
-type SampledTable struct {
+// sampledTable is a table of one world.
+type sampledTable struct {
 	DB    *rules.Database
 	Table string
 }
@@ -119,7 +119,7 @@ type SampledTable struct {
 // first, and ever fewer of those that follow.
 func (r *Reader) sampler(s *stream.Stream) func(*catalog.Batch) {
 	const first = 8
-	at := SampledTable{s.DB, s.Scan.Table}
+	at := sampledTable{s.DB, s.Scan.Table}
 	r.sampled[at] = nil // of a pass that had to begin again
 	batch := uint(0)
 	return func(b *catalog.Batch) {
@@ -145,7 +145,7 @@ func (r *Reader) LookInto(ctx context.Context, table, column string) (map[*rules
 		if db.Opaque(table, column) == "" {
 			continue
 		}
-		for _, m := range r.sampled[SampledTable{db, table}] {
+		for _, m := range r.sampled[sampledTable{db, table}] {
 			fields, err := Find(ctx, m)
 			if err != nil {
 				return nil, err

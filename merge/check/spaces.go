@@ -29,7 +29,7 @@ type spaceReader struct {
 	unweighed map[rules.ColumnName]bool // texts without a sorting form
 }
 
-func add(h *Heavy, n keys.Integer) {
+func add(h *heavy, n keys.Integer) {
 	if h.Rows == nil {
 		h.Rows = make(map[keys.Integer]int64)
 	}
@@ -342,7 +342,7 @@ func (r *spaceReader) noteKeys(s *rules.KeySpace, at rules.ColumnName, db *rules
 			values.Values.Join(g.Range)
 		}
 	}
-	most, known := MostOf(r.Facts.Resolved, at)
+	most, known := mostOf(r.Facts.Resolved, at)
 	r.limit(s, at, db, own, most, known) // what other columns of the space have is no matter to this one
 }
 
@@ -352,7 +352,7 @@ func mostOfCase(f *rules.Resolved, c *rules.MovedColumn, i int) (most keys.Integ
 	if cells := c.Cases[i].Ref.Cells; cells != nil {
 		return cells.Most()
 	}
-	return MostOf(f, c.ColumnName)
+	return mostOf(f, c.ColumnName)
 }
 
 // limit notes what room a column of the first world has for the values of a world; most is the
@@ -381,7 +381,7 @@ func (r *spaceReader) addReferences(s *stream.Stream, columns []*rules.MovedColu
 			}
 			got.when = append(got.when, when)
 			if a.Ref.Cells != nil {
-				got.cells[i] = CellsOf(a.Ref.Cells, s)
+				got.cells[i] = cellsOf(a.Ref.Cells, s)
 			} else {
 				s.Scan.Numbers = append(s.Scan.Numbers, c.Column)
 			}
@@ -703,9 +703,9 @@ func findOdd(c *caseRows, declared *keys.Values, largest func(keys.Integer) bool
 		default:
 			continue
 		}
-		c.Odd = append(c.Odd, OddValue{Value: v, Rows: rows, Why: why})
+		c.Odd = append(c.Odd, oddValue{Value: v, Rows: rows, Why: why})
 	}
-	slices.SortFunc(c.Odd, func(a, b OddValue) int {
+	slices.SortFunc(c.Odd, func(a, b oddValue) int {
 		return cmp.Or(cmp.Compare(b.Rows, a.Rows), a.Value.Whole().Cmp(b.Value.Whole()))
 	})
 	c.Watched.Rows = nil

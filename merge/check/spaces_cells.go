@@ -65,7 +65,7 @@ func (p *cellPass) visit(s *stream.Stream) {
 	p.cellsRead = cellsRead{}
 	var all []*cellRead
 	for _, ref := range p.refs {
-		read := &cellRead{ref, Leaves(ref, s), CellsOf(ref.Cells, s), shiftIn(p.r.Facts.Rekeyed, p.db, p.at, ref), keys.Integer{}}
+		read := &cellRead{ref, Leaves(ref, s), cellsOf(ref.Cells, s), shiftIn(p.r.Facts.Rekeyed, p.db, p.at, ref), keys.Integer{}}
 		if p.first && p.db != p.r.Facts.Model() {
 			read.most = mostIn(p.r.Facts, p.at, ref)
 		}
@@ -178,7 +178,7 @@ func mostIn(f *Facts, at rules.ColumnName, ref *rules.Ref) (most keys.Integer) {
 			continue
 		}
 		for _, to := range c.Space.Columns {
-			if n, known := MostOf(f.Resolved, to); known && most.Less(n) {
+			if n, known := mostOf(f.Resolved, to); known && most.Less(n) {
 				most = n
 			} else if !known {
 				most = keys.Integer{Bits: math.MaxUint64}
@@ -197,7 +197,7 @@ func shiftIn(k *Rekeyed, db *rules.Database, at rules.ColumnName, ref *rules.Ref
 	}
 	for _, c := range m.Cases {
 		if c.Ref != nil && c.Ref.Same(ref) {
-			shift = *k.ShiftOf(c.Space, db, ref.None)
+			shift = *k.shiftOf(c.Space, db, ref.None)
 		}
 	}
 	return shift

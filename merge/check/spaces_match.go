@@ -135,9 +135,9 @@ func (f chooser) match(k *Rekeyed) (o Outcome) {
 				continue
 			}
 			for i, db := range f.DBs {
-				if k.Pairs[s][db] = all[i]; all[i].Len() > MaxMatched {
+				if k.Pairs[s][db] = all[i]; all[i].Len() > maxMatched {
 					result.Count = int64(all[i].Len())
-					result.Message = fmt.Sprintf("%s of %s would be matched, and at most %s can be", printable.Count(result.Count, "key", "keys"), db.Name, printable.Number(MaxMatched))
+					result.Message = fmt.Sprintf("%s of %s would be matched, and at most %s can be", printable.Count(result.Count, "key", "keys"), db.Name, printable.Number(maxMatched))
 					o.Add(Found(result))
 				}
 			}
@@ -183,15 +183,15 @@ func (f chooser) matchedFits(k *Rekeyed, c *rules.MovedColumn, db *rules.Databas
 	return Outcome{}
 }
 
-// Rematched are the keys of a space that are matched now.
-type Rematched struct {
+// rematched are the keys of a space that are matched now.
+type rematched struct {
 	Pairs map[string]*keys.Pairs // by world; nil for none
 	Twice []string               // natural keys that a database has more than once, with their rows; the first ones
 }
 
 // Matches works out again which keys are matched, by space and world. The plan says how. Of a space that does not move by [rules.Space.Match] it says nothing.
-func Matches(ctx context.Context, sources []catalog.Source, planned *verdict.Rekeying) (map[string]Rematched, error) {
-	all := make(map[string]Rematched)
+func Matches(ctx context.Context, sources []catalog.Source, planned *verdict.Rekeying) (map[string]rematched, error) {
+	all := make(map[string]rematched)
 	catalogs := make([]*catalog.Catalog, len(sources))
 	for i := range planned.Spaces {
 		s := &planned.Spaces[i]
@@ -221,7 +221,7 @@ func Matches(ctx context.Context, sources []catalog.Source, planned *verdict.Rek
 		if err != nil {
 			return nil, err
 		}
-		again := Rematched{make(map[string]*keys.Pairs), found.Twice}
+		again := rematched{make(map[string]*keys.Pairs), found.Twice}
 		for k, p := range pairs {
 			again.Pairs[sources[k].Name()] = p
 		}
@@ -238,7 +238,7 @@ func MatchedAction(f *Facts, table string, key []string) string {
 		if moved == nil || f.Combined[table] != nil {
 			continue
 		}
-		if s := moved.Cases[0].Space; f.Rekeyed.MatchesAny(s) {
+		if s := moved.Cases[0].Space; f.Rekeyed.matchesAny(s) {
 			return fmt.Sprintf("%s refers to rows of %s that are matched (match), so rows of several worlds now share a key: say how they are merged, [[merge.table]] tables = [%s], policy = %q",
 				name, s.Name, printable.TOML(table), rules.PolicyCombine)
 		}

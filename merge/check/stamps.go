@@ -1,38 +1,53 @@
 package check
 
 import (
-	"slices"
+	"cmp"
+	"context"
 
-	"mergesafe/merge/verdict"
+	"mergesafe/merge/catalog"
 )
 
-// settle makes what was found about tables that changed meanwhile not verified.
-func (r *run) settle(before, after Stamps) {
-	for _, f := range judgeOutside(r.facts, before, after) {
-		r.conclude(f)
-	}
-	for _, db := range r.facts.DBs {
+// stamps tell the state of the tables that are in no snapshot, at one moment.
+type stamps map[sampledTable]stamp
+
+// stamp is the state of a table, or why it cannot be told.
+type stamp struct{ state, unclear string }
+
+// takeStamps asks for the state of all tables that are in no snapshot.
+func takeStamps(ctx context.Context, f *Facts) (stamps, error) {
+	all := make(stamps)
+	for _, db := range f.DBs {
 		for name, t := range db.Tables {
 			if t.Outside == "" {
 				continue
 			}
-			if why := after.Since(before, SampledTable{DB: db, Table: name}); why != "" {
-				r.spoil(name, verdict.Gap{World: db.Name, Reason: name + " is " + t.Outside + ", and " + why})
+			stamper, ok := db.Opened.(catalog.Stamper)
+			if !ok {
+				all[sampledTable{db, name}] = stamp{unclear: "this source cannot detect changes of its rows"}
+				continue
 			}
+			state, err := stamper.Stamp(ctx, name)
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				return nil, &catalog.ReadError{World: db.Name, Table: name, Doing: "its state", Err: err}
+			}
+			all[sampledTable{db, name}] = stamp{state: state}
 		}
 	}
+	return all, nil
 }
 
-// spoil adds a gap to all results that rest on the rows of a table.
-func (r *run) spoil(table string, gap verdict.Gap) {
-	for i := range r.results {
-		result := &r.results[i]
-		if result.Code != verdict.CodeTableChanged && (result.Table == table || RefersTo(r.facts.Resolved, result, table)) {
-			result.Gaps = append(result.Gaps, gap)
-			if next := verdict.Documented(verdict.CodeTableChanged).Unverified; !slices.Contains(result.Next, next) {
-				result.Next = append(result.Next, next)
-			}
-			r.judge(result)
-		}
+// since says why what was read of a table since an earlier stamp does not belong
+// to one moment, or returns "".
+func (now stamps) since(before stamps, at sampledTable) string {
+	a, b := before[at], now[at]
+	switch {
+	case cmp.Or(a.unclear, b.unclear) != "":
+		return cmp.Or(a.unclear, b.unclear)
+	case a.state != b.state:
+		return "its rows changed while the check read them"
 	}
+	return ""
 }

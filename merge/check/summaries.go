@@ -13,41 +13,39 @@ import (
 )
 
 // summaries gather what passes read, for the summary of every source.
-type summaries struct {
-	of map[*rules.Database]*gathered
-}
+type summaries map[*rules.Database]*gathered
 
 // gathered is what was read of one world.
 type gathered struct {
-	tallies Tallies // of all its keys
+	tallies tallies // of all its keys
 	ranges  map[string]stream.KeyRange
 }
 
-func NewSummaries(f *Facts) *summaries {
-	s := &summaries{make(map[*rules.Database]*gathered)}
+func newSummaries(f *Facts) summaries {
+	s := make(summaries)
 	for _, db := range f.DBs {
-		s.of[db] = &gathered{NewTallies(db), make(map[string]stream.KeyRange)}
+		s[db] = &gathered{newTallies(db), make(map[string]stream.KeyRange)}
 	}
 	return s
 }
 
 // note adds what was read of the key of a table.
-func (s *summaries) note(k *KeyReading) {
+func (s summaries) note(k *keyReading) {
 	for _, p := range k.Parts {
-		s.of[p.DB].ranges[k.Table] = p.Ends
+		s[p.DB].ranges[k.Table] = p.Ends
 	}
 	for _, c := range k.IDs {
 		for _, ids := range c.Worlds {
 			if ids.Key {
-				s.of[ids.DB].tallies.Add(&ids.Tallies)
+				s[ids.DB].tallies.Add(&ids.tallies)
 			}
 		}
 	}
 }
 
 // summary tells what was read of the database, by server and by table.
-func (s *summaries) summary(db *rules.Database) verdict.Summary {
-	g := s.of[db]
+func (s summaries) summary(db *rules.Database) verdict.Summary {
+	g := s[db]
 	all := verdict.Summary{
 		Name: db.Name, Engine: strings.TrimSpace(db.Catalog.Engine + " " + db.Catalog.EngineVersion),
 		Servers: []verdict.ServerSummary{}, Tables: []verdict.TableSummary{},
