@@ -5,11 +5,12 @@ import (
 
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/rules"
+	"mergesafe/merge/verdict"
 )
 
-// Failing finds the rows of a world for which conditions of another database do
-// not hold: one answer for each condition. It reads for the rule with a code.
-func (r *Reader) Failing(ctx context.Context, db *rules.Database, table, code string, conditions []catalog.Condition) ([]catalog.Failing, error) {
+// failing finds the rows of a world for which conditions of another database do
+// not hold: one answer for each condition.
+func (r *Reader) failing(ctx context.Context, db *rules.Database, table string, conditions []catalog.Condition) ([]catalog.Failing, error) {
 	if len(conditions) == 0 {
 		return nil, nil
 	}
@@ -28,14 +29,14 @@ func (r *Reader) Failing(ctx context.Context, db *rules.Database, table, code st
 	if err != nil {
 		return nil, &catalog.ReadError{World: db.Name, Table: table, Doing: "rows", Err: err}
 	}
-	s := r.Stream(db, code, 0, catalog.Scan{Table: table})
+	s := r.Stream(db, verdict.CodeRefusedCheck, 0, catalog.Scan{Table: table})
 	s.Read = db.Rows[table]
 	s.Progress(int(s.Read))
 	return all, nil
 }
 
-// Takes asks a database what values a column of it takes.
-func Takes(ctx context.Context, db *rules.Database, table, column string) ([]catalog.Condition, error) {
+// takes asks a database what values a column of it takes.
+func takes(ctx context.Context, db *rules.Database, table, column string) ([]catalog.Condition, error) {
 	source, ok := db.Opened.(catalog.Tester)
 	if !ok {
 		return nil, nil

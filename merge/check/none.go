@@ -18,21 +18,20 @@ import (
 // noneReader reads the keys that none of a reference covers, and the rows that refer to them.
 type noneReader struct {
 	*Reader
-	Code string // of the rule for which it reads
-	Ref  *rules.Ref
-	None keys.Values // as it is declared, without the keys that are kept
+	ref  *rules.Ref
+	none keys.Values // as it is declared, without the keys that are kept
 
-	Numbers keys.Set        // the keys that it covers
-	Words   map[string]bool // those that are no numbers, folded
+	numbers keys.Set        // the keys that it covers
+	words   map[string]bool // those that are no numbers, folded
 
-	Rows     Faults   // that refer to one of them
+	rows     Faults   // that refer to one of them
 	named    [][]byte // what those of rows that are kept refer to
-	Examples []string
+	examples []string
 }
 
-// ReadKeys reads the keys of a database in one of the columns that the reference leads to, as
+// readKeys reads the keys of a database in one of the columns that the reference leads to, as
 // far as none covers them. Keys that are the same in every world are no matter.
-func (r *noneReader) ReadKeys(ctx context.Context, db *rules.Database, to rules.ColumnName, n *int64) error {
+func (r *noneReader) readKeys(ctx context.Context, db *rules.Database, to rules.ColumnName, n *int64) error {
 	t := db.KeyTable(to.Table)
 	if t == nil || t.Column(to.Column) == nil || r.Facts.Same[to.Table] {
 		return nil
@@ -43,9 +42,9 @@ func (r *noneReader) ReadKeys(ctx context.Context, db *rules.Database, to rules.
 	}
 	scan := catalog.Scan{Table: to.Table, Unsorted: true}
 	if _, able := db.Opened.(rules.Withholder); able {
-		scan.Only = &coveredRows{to.Table, to.Column, t.Column(to.Column).Kind, r.None}
+		scan.Only = &coveredRows{to.Table, to.Column, t.Column(to.Column).Kind, r.none}
 	}
-	s := r.Stream(db, r.Code, 0, scan)
+	s := r.Stream(db, verdict.CodeReferenceNone, 0, scan)
 	at := s.Carry(to.Column)
 	s.Visit = append(s.Visit, func(b *catalog.Batch) {
 		for row := range b.Len {
@@ -55,9 +54,9 @@ func (r *noneReader) ReadKeys(ctx context.Context, db *rules.Database, to rules.
 			case v == nil || !r.covers(v) || ok && kept.HasInteger(number):
 				continue
 			case ok:
-				r.Numbers.Add(number)
+				r.numbers.Add(number)
 			default:
-				r.Words[string(Folded(v))] = true
+				r.words[string(Folded(v))] = true
 			}
 			*n++
 		}
@@ -79,12 +78,12 @@ func (r *noneReader) newKeys(db *rules.Database, to rules.ColumnName, n *int64) 
 	if set == nil {
 		return
 	}
-	if moved, _ := set.Range().Shift(by); !r.None.Meets(moved) && moved.Any {
+	if moved, _ := set.Range().Shift(by); !r.none.Meets(moved) && moved.Any {
 		return
 	}
 	for key := range set.All() {
-		if now, ok := key.Add(by); ok && r.None.HasInteger(now) {
-			r.Numbers.Add(now)
+		if now, ok := key.Add(by); ok && r.none.HasInteger(now) {
+			r.numbers.Add(now)
 			*n++
 		}
 	}
@@ -102,18 +101,18 @@ func readable(err error) error {
 // covers reports whether none has a key, however its letters are written.
 func (r *noneReader) covers(key []byte) bool {
 	alike := func(v string) bool { return bytes.Equal(Folded([]byte(v)), Folded(key)) }
-	return r.None.Has(key) || slices.ContainsFunc(r.Ref.Declared.None, alike)
+	return r.none.Has(key) || slices.ContainsFunc(r.ref.Declared.None, alike)
 }
 
-// ReadRows reads the rows of a database that refer to such a key.
-func (r *noneReader) ReadRows(ctx context.Context, db *rules.Database, t *catalog.Table) error {
-	if t.Column(r.Ref.Columns[0]) == nil {
+// readRows reads the rows of a database that refer to such a key.
+func (r *noneReader) readRows(ctx context.Context, db *rules.Database, t *catalog.Table) error {
+	if t.Column(r.ref.Columns[0]) == nil {
 		return nil
 	}
-	about := *r.Ref
+	about := *r.ref
 	about.None = keys.Values{}
 	carry := t.RowKey(about.Columns)
-	s := r.Stream(db, r.Code, len(carry), catalog.Scan{Table: t.Name, Carry: slices.Clip(carry), Unsorted: true})
+	s := r.Stream(db, verdict.CodeReferenceNone, len(carry), catalog.Scan{Table: t.Name, Carry: slices.Clip(carry), Unsorted: true})
 	leaves, at := Leaves(&about, s), s.Carry(about.Columns[0])
 	values := func(b *catalog.Batch, row int) [][]byte { return [][]byte{b.Carry[at].At(row)} }
 	if about.Cells != nil {
@@ -137,36 +136,36 @@ func (r *noneReader) ReadRows(ctx context.Context, db *rules.Database, t *catalo
 
 // isCovered reports whether a value is a key that none covers.
 func (r *noneReader) isCovered(v []byte) bool {
-	if v == nil || !r.None.Has(v) {
+	if v == nil || !r.none.Has(v) {
 		return false
 	}
 	n, ok := keys.ParseInteger(v)
-	return ok && r.Numbers.Has(n) || !ok && r.Words[string(Folded(v))]
+	return ok && r.numbers.Has(n) || !ok && r.words[string(Folded(v))]
 }
 
 func (r *noneReader) note(s *stream.Stream, row int, v []byte) {
-	if r.Rows.Add(s, row); len(r.named) < len(r.Rows.Kept) {
+	if r.rows.Add(s, row); len(r.named) < len(r.rows.Kept) {
 		r.named = append(r.named, bytes.Clone(v))
 	}
 	text := stream.Cut(v)
-	if r.Ref.Cells == nil {
-		text = Show(s.DB.Tables[r.Ref.Table].Column(r.Ref.Columns[0]), v)
+	if r.ref.Cells == nil {
+		text = Show(s.DB.Tables[r.ref.Table].Column(r.ref.Columns[0]), v)
 	}
-	if text = printable.TOML(text); len(r.Examples) < 10 && !slices.Contains(r.Examples, text) {
-		r.Examples = append(r.Examples, text)
+	if text = printable.TOML(text); len(r.examples) < 10 && !slices.Contains(r.examples, text) {
+		r.examples = append(r.examples, text)
 	}
 }
 
-// Show shows rows that refer to such a key, each beside a row that has it: that of its own
+// show shows rows that refer to such a key, each beside a row that has it: that of its own
 // database if there is one.
-func (r *noneReader) Show(ctx context.Context) (all []verdict.Sample, err error) {
+func (r *noneReader) show(ctx context.Context) (all []verdict.Sample, err error) {
 	if r.Facts.Opts.Unshown {
 		return nil, nil
 	}
-	for i, c := range r.Rows.Kept {
+	for i, c := range r.rows.Kept {
 		own := c.Members[0].DB
 		for _, db := range append([]*rules.Database{own}, r.Facts.DBs...) {
-			for _, to := range r.Ref.Targets(0) {
+			for _, to := range r.ref.Targets(0) {
 				if len(c.Members) > 1 || db.Tables[to.Table] == nil {
 					continue
 				}
@@ -178,7 +177,7 @@ func (r *noneReader) Show(ctx context.Context) (all []verdict.Sample, err error)
 				}
 			}
 		}
-		s, err := Sample(ctx, c, r.Ref.Table, r.Ref.Columns)
+		s, err := Sample(ctx, c, r.ref.Table, r.ref.Columns)
 		if err != nil {
 			return nil, err
 		}

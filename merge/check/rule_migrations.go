@@ -2,14 +2,17 @@ package check
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/merge/catalog"
-
 	"mergesafe/merge/rules"
+	"mergesafe/merge/stream"
 	"mergesafe/merge/verdict"
 )
 
@@ -29,20 +32,15 @@ func migrationTasks(f *Facts) (tasks []Task) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		tasks = append(tasks, Task{Code: verdict.CodeSchemaMigration, Tables: nil, Run: func(ctx context.Context, r *Reader) (Outcome, error) {
-			result, compared, err := compareHistories(ctx, f, r, name)
-			if err != nil || !compared {
-				return Outcome{}, err
-			}
-			return Found(result), nil
+			return compareHistories(ctx, r, name)
 		}})
 	}
 	return tasks
 }
 
-// compareHistories compares the histories of one name. compared is false if they
-// tell of no migrations.
-func compareHistories(ctx context.Context, f *Facts, r *Reader, name string) (result verdict.Result, compared bool, err error) {
-	result = verdict.Result{Code: verdict.CodeSchemaMigration, Table: name}
+// compareHistories compares the histories of one name. It finds nothing if they tell of no migrations.
+func compareHistories(ctx context.Context, r *Reader, name string) (Outcome, error) {
+	f, result := r.Facts, verdict.Result{Code: verdict.CodeSchemaMigration, Table: name}
 	known := make(map[*rules.Database]map[string]bool)
 	var model *rules.Database
 	for _, db := range f.DBs {
@@ -53,11 +51,11 @@ func compareHistories(ctx context.Context, f *Facts, r *Reader, name string) (re
 		}
 		h := t.MigrationsOf()
 		if h.Note == nil {
-			return result, false, nil
+			return Outcome{}, nil
 		}
-		rows, unread, err := r.History(ctx, db, t, h.Columns)
+		rows, unread, err := history(ctx, db, t, h.Columns)
 		if err != nil {
-			return result, false, err
+			return Outcome{}, err
 		}
 		done, half := migrations(h, rows)
 		if unread == "" && len(half) > 0 {
@@ -75,7 +73,7 @@ func compareHistories(ctx context.Context, f *Facts, r *Reader, name string) (re
 	}
 	if model == nil {
 		result.Message = "nothing could be compared"
-		return result, true, nil
+		return Found(result), nil
 	}
 	at := func(db *rules.Database) string {
 		return db.Histories[name].MigrationsOf().Tool + ": " + lastOf(known[db])
@@ -97,7 +95,7 @@ func compareHistories(ctx context.Context, f *Facts, r *Reader, name string) (re
 	if result.Count == 0 && len(result.Gaps) == 0 {
 		result.Message = at(model) + " in every database"
 	}
-	return result, true, nil
+	return Found(result), nil
 }
 
 // migrations are those that the rows of a history, in their order, tell as carried
@@ -152,4 +150,45 @@ func inOrderOfVersions[V any](all map[string]V) []string {
 		}
 		return strings.Compare(a, b)
 	})
+}
+
+// mostMigrations is far more than any game has.
+const mostMigrations = 100_000
+
+// history returns the rows of a history of migrations, in the order of its key, by the names of its
+// columns in small letters. unread says why it cannot.
+func history(ctx context.Context, db *rules.Database, t *catalog.Table, columns []string) (rows []map[string]string, unread string, err error) {
+	scan := catalog.Scan{Table: t.Name}
+	for _, c := range t.Columns {
+		for _, name := range columns {
+			if strings.EqualFold(c.Name, name) {
+				scan.Carry = append(scan.Carry, c.Name)
+			}
+		}
+	}
+	scan.Order = slice.Map(t.Key(), func(name string) catalog.Order { return catalog.Order{Column: name} })
+	s := &stream.Stream{DB: db, Scan: scan}
+	s.Visit = append(s.Visit, func(b *catalog.Batch) {
+		for i := range b.Len {
+			row := make(map[string]string)
+			for c, name := range scan.Carry {
+				row[strings.ToLower(name)] = strings.Trim(string(b.Carry[c].At(i)), "'")
+			}
+			rows = append(rows, row)
+		}
+		if len(rows) > mostMigrations {
+			s.Broken = fmt.Errorf("it has more than %d rows", mostMigrations)
+		}
+	})
+	err = s.Drain(ctx)
+	unsupported, is := errors.AsType[*catalog.UnsupportedError](err)
+	switch {
+	case is:
+		return nil, unsupported.Error(), nil
+	case s.Broken != nil:
+		return nil, s.Broken.Error(), nil
+	case err != nil:
+		return nil, "", err
+	}
+	return rows, "", nil
 }

@@ -6,7 +6,6 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
-
 	"mergesafe/merge/keys"
 	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
@@ -20,9 +19,8 @@ func noneTasks(f *Facts) (tasks []Task) {
 	for _, table := range f.Tables {
 		for _, ref := range f.Declared.Those(table, (*rules.Ref).HasNone) {
 			tasks = append(tasks, Task{Code: verdict.CodeReferenceNone, Tables: nil, Run: func(ctx context.Context, r *Reader) (Outcome, error) {
-				read := &noneReader{Reader: r, Code: verdict.CodeReferenceNone, Ref: ref, Words: make(map[string]bool)}
-				read.Numbers.Exact = true
-				return judge(ctx, read)
+				read := &noneReader{Reader: r, ref: ref, numbers: keys.Set{Exact: true}, words: make(map[string]bool)}
+				return read.judge(ctx)
 			}})
 		}
 	}
@@ -30,9 +28,9 @@ func noneTasks(f *Facts) (tasks []Task) {
 }
 
 // judge reads the keys first: usually there are none, and then no row is read.
-func judge(ctx context.Context, r *noneReader) (o Outcome, err error) {
-	ref := r.Ref
-	if r.None, err = keys.ParseValues(ref.Declared.None); err != nil {
+func (r *noneReader) judge(ctx context.Context) (o Outcome, err error) {
+	ref := r.ref
+	if r.none, err = keys.ParseValues(ref.Declared.None); err != nil {
 		return o, err
 	}
 	result := verdict.Result{Code: verdict.CodeReferenceNone, Table: ref.Table, Subject: ref.Subject(), Columns: ref.Columns}
@@ -40,7 +38,7 @@ func judge(ctx context.Context, r *noneReader) (o Outcome, err error) {
 	for _, db := range r.Facts.DBs {
 		n := int64(0)
 		for _, to := range ref.Targets(0) {
-			if err := r.ReadKeys(ctx, db, to, &n); err != nil {
+			if err := r.readKeys(ctx, db, to, &n); err != nil {
 				return o, err
 			}
 		}
@@ -51,24 +49,24 @@ func judge(ctx context.Context, r *noneReader) (o Outcome, err error) {
 	if keys == 0 {
 		return o, nil
 	}
-	r.Numbers.Finish()
+	r.numbers.Finish()
 	for db, t := range r.Facts.Having(ref.Table) {
-		before := r.Rows.Rows
-		if err := r.ReadRows(ctx, db, t); err != nil {
+		before := r.rows.Rows
+		if err := r.readRows(ctx, db, t); err != nil {
 			return o, err
 		}
-		if n := r.Rows.Rows - before; n > 0 {
+		if n := r.rows.Rows - before; n > 0 {
 			why := printable.Count(n, "row refers to such a key but would keep its value", "rows refer to such a key but would keep their values")
 			result.Gaps = append(result.Gaps, verdict.Gap{World: db.Name, Reason: why})
 		}
 	}
-	if r.Rows.Rows == 0 {
+	if r.rows.Rows == 0 {
 		return o, nil
 	}
-	result.Rows = r.Rows.Rows
+	result.Rows = r.rows.Rows
 	existing := printable.Count(keys, "key that exists, or will", "keys that exist, or will")
 	referring := printable.Count(result.Rows, "row refers", "rows refer")
-	result.Message = fmt.Sprintf("none includes values of %s (%s), but %s to one of these: %s", existing, catalog.Few(there), referring, catalog.Enumerated(r.Examples))
-	result.Samples, err = r.Show(ctx)
+	result.Message = fmt.Sprintf("none includes values of %s (%s), but %s to one of these: %s", existing, catalog.Few(there), referring, catalog.Enumerated(r.examples))
+	result.Samples, err = r.show(ctx)
 	return Found(result), err
 }

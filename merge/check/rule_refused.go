@@ -9,7 +9,6 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
-
 	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
@@ -117,7 +116,7 @@ func (all *refusals) look(ctx context.Context, f *Facts, r *Reader, t *catalog.T
 		if have == nil || have.Describe() == want.Describe() {
 			continue // schema-column reports what is missing
 		}
-		conditions, err := Takes(ctx, f.Model(), all.table, want.Name)
+		conditions, err := takes(ctx, f.Model(), all.table, want.Name)
 		if err != nil {
 			return err
 		}
@@ -132,7 +131,7 @@ func (all *refusals) look(ctx context.Context, f *Facts, r *Reader, t *catalog.T
 	if db.Rows[all.table] == 0 {
 		return nil
 	}
-	found, err := r.Failing(ctx, db, all.table, verdict.CodeRefusedCheck, ask)
+	found, err := r.failing(ctx, db, all.table, ask)
 	if err != nil {
 		return err
 	}

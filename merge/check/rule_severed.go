@@ -9,7 +9,6 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/merge/catalog"
-
 	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
@@ -34,7 +33,7 @@ func judgeSevered(ctx context.Context, f *Facts, s *rules.SeveredReference) (o O
 			n, left := int64(0), []string(nil)
 			if db != f.Model() && db.Tables[s.Table] != nil {
 				result.Read += db.Rows[s.Table]
-				if n, err = Referring(ctx, db, s.Table, s, nil); err != nil {
+				if n, err = referring(ctx, db, s.Table, s, nil); err != nil {
 					return o, err
 				}
 			}
@@ -91,7 +90,7 @@ func judgeOdd(ctx context.Context, f *Facts, s *rules.SeveredReference) ([]verdi
 			if db.Tables[s.Table] == nil {
 				continue
 			}
-			n, err := Referring(ctx, db, s.Table, &odd, nil)
+			n, err := referring(ctx, db, s.Table, &odd, nil)
 			if err != nil {
 				return nil, err
 			}
@@ -112,7 +111,7 @@ func judgeOdd(ctx context.Context, f *Facts, s *rules.SeveredReference) ([]verdi
 // orphaned counts the rows that refer to those which stay behind by a reference.
 func orphaned(ctx context.Context, f *Facts, db *rules.Database, by *rules.SeveredReference, result *verdict.Result) (all []string, err error) {
 	for table, ref := range referringTo(f, db, by.Table) {
-		n, err := Referring(ctx, db, table, by, &ref)
+		n, err := referring(ctx, db, table, by, &ref)
 		if err != nil {
 			return nil, err
 		}
@@ -135,7 +134,7 @@ func judgeReset(ctx context.Context, f *Facts, s *rules.SeveredReference) ([]ver
 		result.Message, result.Gaps = "rows refer to rows that are not copied", []verdict.Gap{{World: f.Model().Name, Reason: s.Gap}}
 		return []verdict.Result{result}, nil
 	}
-	n, err := Referring(ctx, f.Model(), s.Table, s, nil)
+	n, err := referring(ctx, f.Model(), s.Table, s, nil)
 	if err != nil {
 		return nil, err
 	}

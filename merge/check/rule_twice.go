@@ -1,6 +1,7 @@
 package check
 
 import (
+	"mergesafe/merge/catalog"
 	"mergesafe/merge/verdict"
 )
 
@@ -23,4 +24,16 @@ func judgeTwins(f *Facts) []finding {
 		twins = append(twins, t.A.Name+" and "+t.B.Name+" are one database")
 	}
 	return ofDatabases(f, verdict.CodeWorldTwice, twins, gaps, "each name leads to a different database")
+}
+
+// ofDatabases is what a rule about whole databases found, and could not tell; nil if that is nothing.
+func ofDatabases(f *Facts, code string, found []string, gaps []verdict.Gap, without string) []finding {
+	if len(found)+len(gaps) == 0 {
+		return nil
+	}
+	r := verdict.Result{Code: code, Read: int64(len(f.DBs)), Count: int64(len(found)), Message: catalog.Few(found), Gaps: gaps}
+	if len(found) == 0 {
+		r.Without(without)
+	}
+	return []finding{{Result: r}}
 }

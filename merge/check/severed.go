@@ -7,9 +7,9 @@ import (
 	"mergesafe/merge/rules"
 )
 
-// Referring counts the rows of a table of a database that refer to others: to what stays
+// referring counts the rows of a table of a database that refer to others: to what stays
 // behind or, with ref, to rows that stay behind with these.
-func Referring(ctx context.Context, db *rules.Database, table string, s *rules.SeveredReference, ref *catalog.Reference) (n int64, err error) {
+func referring(ctx context.Context, db *rules.Database, table string, s *rules.SeveredReference, ref *catalog.Reference) (n int64, err error) {
 	if ref == nil {
 		n, err = db.Opened.(rules.Withholder).Referring(ctx, &s.Severed)
 	} else {
