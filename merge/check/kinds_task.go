@@ -16,19 +16,18 @@ type asking string
 
 // kindTask asks for the rows of a declared reference that match no key, if they are so many that it is worth it. The first such reference
 // of a table returns the task that reads them for all. A reference that is not about all rows, or not to numbers, has none.
-func kindTask(f *Facts, r *Reader, table string, ref rules.Ref, dangling int64) []Task {
+func kindTask(f *Facts, r *Reader, ref rules.Ref, dangling int64) []Task {
 	about := dangling >= LeastMissing && len(ref.Columns) == 1 && ref.Space == "" && ref.When == nil && len(ref.Except) == 0
 	if !about || len(f.DBs) < 2 {
 		return nil
 	}
-	ref.Table = table // a foreign key does not know
-	asked, known := r.Kept[asking(table)].([]rules.Ref)
-	r.Kept[asking(table)] = append(asked, ref)
+	asked, known := r.Kept[asking(ref.Table)].([]rules.Ref)
+	r.Kept[asking(ref.Table)] = append(asked, ref)
 	if known {
 		return nil
 	}
-	return []Task{{Code: verdict.CodeReferenceTwoKinds, Tables: []string{table}, Run: func(ctx context.Context, r *Reader) (Outcome, error) {
-		return judgeAll(ctx, OpenReader{Reader: r, Code: verdict.CodeReferenceTwoKinds}, table)
+	return []Task{{Code: verdict.CodeReferenceTwoKinds, Tables: []string{ref.Table}, Run: func(ctx context.Context, r *Reader) (Outcome, error) {
+		return judgeAll(ctx, OpenReader{Reader: r, Code: verdict.CodeReferenceTwoKinds}, ref.Table)
 	}}}
 }
 
@@ -51,7 +50,7 @@ func judgeAll(ctx context.Context, r OpenReader, table string) (o Outcome, err e
 	}
 	for _, rows := range all {
 		if s := rows.Split(); s != nil {
-			o.Add(Found(result(s, table, rows.ref)))
+			o.Add(Found(result(s, rows.ref)))
 		}
 	}
 	return o, nil
@@ -70,10 +69,10 @@ func counted(f *Facts) (all []rules.ColumnName) {
 }
 
 // result says that a declared reference names two kinds of things.
-func result(s *Split, table string, ref *rules.Ref) verdict.Result {
-	result := verdict.Result{Code: verdict.CodeReferenceTwoKinds, Table: table, Subject: ref.Subject(), Columns: ref.Columns, Message: s.Evidence, Rows: s.Covered}
+func result(s *Split, ref *rules.Ref) verdict.Result {
+	result := verdict.Result{Code: verdict.CodeReferenceTwoKinds, Table: ref.Table, Subject: ref.Subject(), Columns: ref.Columns, Message: s.Evidence, Rows: s.Covered}
 	result.Gaps = []verdict.Gap{{Reason: "these rows would get new values, or keep them, as if they referred to such a key"}}
-	declared := rules.DeclaredReference{To: []string{referenceTarget(ref)}, At: []string{rules.Place(table, ref.Columns[0])}, None: ref.Declared.None, When: s.When()}
+	declared := rules.DeclaredReference{To: []string{referenceTarget(ref)}, At: []string{rules.Place(ref.Table, ref.Columns[0])}, None: ref.Declared.None, When: s.When()}
 	all, rest := s.References(declared)
 	result.Next = []string{"instead of what is declared: " + verdict.ReferenceLine(declared)}
 	for _, r := range all[1:] {

@@ -12,22 +12,13 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// Followed is a reference of a table, and the codes of the rules for which it
-// is read: its own rows, and what they refer to.
-type Followed struct {
-	rules.Ref
-	Table        string
-	All          bool // its rows that lead somewhere are read too, not only those that do not
-	Code, ToCode string
-}
-
 // follower reads what a reference leads to.
 type follower struct {
 	*Reader
-	ref Followed
+	ref          rules.Ref
+	all          bool   // its rows that lead somewhere are read too, not only those that do not
+	code, toCode string // of the rules for which it is read: its own rows, and what they refer to
 }
-
-func (r *Reader) Follow(ref Followed) follower { return follower{r, ref} }
 
 // strayReading is what was read of the rows whose reference leads nowhere.
 type strayReading struct {
@@ -87,20 +78,20 @@ func (f follower) read(ctx context.Context, db *rules.Database) (*followedPass, 
 	var found *followedPass
 	err := f.Retry(func(excluded exclusions) error {
 		found = &followedPass{rebound: elsewhere()}
-		if f.ref.All {
+		if f.all {
 			found.rebound.Samples *= 2 // some may turn out to be missing at home
 		}
 		if found.gaps = f.cannotFollow(db, excluded); found.gaps != nil {
 			return nil
 		}
 		referring := f.referring(db)
-		if strays, known := f.Facts.Rekeyed.strays(db, f.ref.Table, &f.ref.Ref); known && !f.ref.All && referring.Unable == nil {
+		if strays, known := f.Facts.Rekeyed.strays(db, f.ref.Table, &f.ref); known && !f.all && referring.Unable == nil {
 			found.dangling = strays
 			return nil
 		}
-		leaves := Leaves(&f.ref.Ref, referring)
+		leaves := Leaves(&f.ref, referring)
 		found.rebound.Skip = func(p stream.Position) bool { return p.Stream == referring && leaves(p.Row) }
-		if !f.ref.All {
+		if !f.all {
 			referring.Visit = append(referring.Visit, func(b *catalog.Batch) {
 				for row := range b.Len {
 					if !leaves(row) {
@@ -116,7 +107,7 @@ func (f follower) read(ctx context.Context, db *rules.Database) (*followedPass, 
 		streams, gaps := f.referred(db, excluded)
 		found.reboundGaps = gaps
 		if len(streams) == 0 {
-			if f.ref.All {
+			if f.all {
 				return nil
 			}
 			// Read the rest all the same: it is to be counted.
@@ -160,8 +151,8 @@ func (f follower) referring(db *rules.Database) *stream.Stream {
 		}
 	}
 	carry := t.RowKey(f.ref.Columns)
-	s := f.Stream(db, f.ref.Code, len(carry), catalog.Scan{Table: f.ref.Table, Order: orders, Carry: slices.Clip(carry), SkipNull: true})
-	if !f.ref.All {
+	s := f.Stream(db, f.code, len(carry), catalog.Scan{Table: f.ref.Table, Order: orders, Carry: slices.Clip(carry), SkipNull: true})
+	if !f.all {
 		s.Scan.Dangling = &f.ref.Reference
 		return s
 	}
@@ -173,7 +164,7 @@ func (f follower) referring(db *rules.Database) *stream.Stream {
 
 // referred prepares to read what the other sources have to refer to.
 func (f follower) referred(db *rules.Database, excluded exclusions) (streams []*stream.Stream, gaps []verdict.Gap) {
-	all, gaps := f.keyStreams(f.ref.ToCode, f.ref.ToTable, f.ref.ToColumns, excluded)
+	all, gaps := f.keyStreams(f.toCode, f.ref.ToTable, f.ref.ToColumns, excluded)
 	for _, s := range all {
 		if s.DB == db {
 			continue
@@ -225,10 +216,10 @@ type ambiguousRows struct {
 	Gaps []verdict.Gap
 }
 
-// Ambiguous reads the rows of every source that refer to a value which their own
+// ambiguous reads the rows of every source that refer to a value which their own
 // source has and another has too. stray is how many rows of each world find the
 // value only in another one: these do not count.
-func (f follower) Ambiguous(ctx context.Context, stray map[*rules.Database]int64) (*ambiguousReading, error) {
+func (f follower) ambiguous(ctx context.Context, stray map[*rules.Database]int64) (*ambiguousReading, error) {
 	var all ambiguousReading
 	var kept []stream.Conflict
 	for db := range f.Facts.Having(f.ref.Table) {
@@ -289,10 +280,10 @@ func (f follower) ambiguousSamples(ctx context.Context, conflicts []stream.Confl
 // DanglingOf counts the rows of one world whose reference leads nowhere: those
 // that say so by 0 or an empty value, and the others. It returns false if the
 // source cannot tell.
-func (f follower) DanglingOf(ctx context.Context, db *rules.Database) (zero, others int64, ok bool, err error) {
-	f.ref.None, _ = keys.ParseValues([]string{"0", ""})
-	s := f.referring(db)
-	none := Leaves(&f.ref.Ref, s)
+func (r *Reader) DanglingOf(ctx context.Context, db *rules.Database, ref rules.Ref) (zero, others int64, ok bool, err error) {
+	ref.None, _ = keys.ParseValues([]string{"0", ""})
+	s := follower{Reader: r, ref: ref, code: verdict.CodeReferenceDangle}.referring(db)
+	none := Leaves(&ref, s)
 	s.Visit = append(s.Visit, func(b *catalog.Batch) {
 		for row := range b.Len {
 			if none(row) {

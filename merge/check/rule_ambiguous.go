@@ -20,11 +20,11 @@ const noneAmbiguous = "no reference names a key that also exists in another data
 // If no value of the referred key is in two databases there can be none, and
 // nothing need be read. strays are the rows that find the value only in another
 // database; they are the business of reference-rebind.
-func considerAmbiguous(f *Facts, table string, ref rules.Ref, strays *strayReading) Outcome {
+func considerAmbiguous(f *Facts, ref rules.Ref, strays *strayReading) Outcome {
 	if unambiguous(f, ref) {
-		result := ambiguousResult(table, ref)
+		result := ambiguousResult(ref)
 		for _, db := range f.DBs {
-			result.Read += db.Rows[table]
+			result.Read += db.Rows[ref.Table]
 		}
 		result.Message = noneAmbiguous
 		return Found(result)
@@ -34,19 +34,19 @@ func considerAmbiguous(f *Facts, table string, ref rules.Ref, strays *strayReadi
 		rebound[s.DB] = s.reboundRows()
 	}
 	// The rows of every source are compared with the keys of all others.
-	tables := append([]string{table}, slices.Repeat([]string{ref.ToTable}, len(f.DBs)-1)...)
+	tables := append([]string{ref.Table}, slices.Repeat([]string{ref.ToTable}, len(f.DBs)-1)...)
 	return Outcome{Tasks: []Task{{Code: verdict.CodeReferenceAmbiguous, Tables: tables, Run: func(ctx context.Context, r *Reader) (Outcome, error) {
-		read, err := r.Follow(Followed{Ref: ref, Table: table, All: true, Code: verdict.CodeReferenceAmbiguous, ToCode: verdict.CodeReferenceAmbiguous}).Ambiguous(ctx, rebound)
+		read, err := follower{r, ref, true, verdict.CodeReferenceAmbiguous, verdict.CodeReferenceAmbiguous}.ambiguous(ctx, rebound)
 		if err != nil {
 			return Outcome{}, err
 		}
-		result := judgeAmbiguous(table, ref, read)
+		result := judgeAmbiguous(ref, read)
 		if result.Count > 0 && rules.Follows(f.Resolved, ref) {
 			result.Message = printable.Count(result.Count, "row names", "rows name") + " a row by a name that also exists in another database; [[merge.name]] will change it to the new name"
 			result.Count, result.Rows, result.Samples = 0, 0, nil
 		}
 		for _, n := range f.NameReferences() {
-			if result.Count > 0 && n.Why != "" && n.Table == table && n.Column == ref.Columns[0] {
+			if result.Count > 0 && n.Why != "" && n.Table == ref.Table && n.Column == ref.Columns[0] {
 				result.Message += "; they cannot follow the new names of [[merge.name]]: " + n.Why + "; if it is declared plain, the column keeps its names"
 			}
 		}
@@ -54,17 +54,17 @@ func considerAmbiguous(f *Facts, table string, ref rules.Ref, strays *strayReadi
 	}}}}
 }
 
-func ambiguousResult(table string, ref rules.Ref) verdict.Result {
-	return verdict.Result{Code: verdict.CodeReferenceAmbiguous, Table: table, Subject: ref.Subject(), Columns: ref.Columns}
+func ambiguousResult(ref rules.Ref) verdict.Result {
+	return verdict.Result{Code: verdict.CodeReferenceAmbiguous, Table: ref.Table, Subject: ref.Subject(), Columns: ref.Columns}
 }
 
-func judgeAmbiguous(table string, ref rules.Ref, read *ambiguousReading) verdict.Result {
-	result := ambiguousResult(table, ref)
+func judgeAmbiguous(ref rules.Ref, read *ambiguousReading) verdict.Result {
+	result := ambiguousResult(ref)
 	result.Samples = read.Samples
 	var details []string
 	for _, s := range read.Worlds {
 		if len(s.Gaps) == 0 {
-			result.Read += s.DB.Rows[table]
+			result.Read += s.DB.Rows[ref.Table]
 		}
 		result.Gaps = append(result.Gaps, s.Gaps...)
 		if s.Rows > 0 {

@@ -27,7 +27,7 @@ func TestAmbiguousIsReadOnlyIfNeeded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := factsOf(describedAs("a", guilds("nocase")), describedAs("b", guilds(tt.other)))
 			f.Disjoint[rules.IDOf("guilds", "id")] = tt.disjoint
-			o := considerAmbiguous(f, "players", guildOf, &strayReading{})
+			o := considerAmbiguous(f, guildOf, &strayReading{})
 			if len(o.Tasks) != tt.tasks || len(o.Findings) != 1-tt.tasks {
 				t.Errorf("%d tasks and %d findings", len(o.Tasks), len(o.Findings))
 			}
@@ -39,7 +39,7 @@ func TestAmbiguous(t *testing.T) {
 	a, b := describedAs("a", catalog.Catalog{}), describedAs("b", catalog.Catalog{})
 	a.Rows["players"] = 100
 	read := &ambiguousReading{Worlds: []ambiguousRows{{DB: a, Rows: 4}, {DB: b, Gaps: []verdict.Gap{{World: "b", Reason: "has no table guilds"}}}}}
-	r := judgeAmbiguous("players", guildOf, read)
+	r := judgeAmbiguous(guildOf, read)
 	if r.Count != 4 || r.Rows != 4 || r.Read != 100 || len(r.Gaps) != 1 {
 		t.Errorf("%+v", r)
 	}

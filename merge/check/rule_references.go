@@ -28,7 +28,7 @@ var ReferenceRule = Rule{
 func referenceTasks(f *Facts) (tasks []Task) {
 	for _, table := range f.Tables {
 		for _, ref := range f.References(table) {
-			tasks = append(tasks, referenceTask(f, table, ref))
+			tasks = append(tasks, referenceTask(f, ref))
 		}
 		refs, cells := f.Declared.Severally(table), cellColumns(f, table)
 		if len(refs)+len(cells) > 0 {
@@ -49,9 +49,9 @@ func anyTask(f *Facts, table string, refs []*rules.Ref, cells []*cellColumn) Tas
 	return Task{Code: verdict.CodeReferenceDangle, Tables: tables, Run: func(ctx context.Context, r *Reader) (o Outcome, err error) {
 		all, err := OpenReader{Reader: r, Code: verdict.CodeReferenceDangle}.AnyOf(ctx, table, refs, cells)
 		for _, read := range all {
-			dangling := judgeDangling(f, table, *read.ref, &read.strays)
-			o.Add(Found(dangling, judgeRebound(table, *read.ref, &read.strays), judgeAmbiguous(table, *read.ref, &read.Ambiguous)))
-			o.Tasks = append(o.Tasks, kindTask(f, r, table, *read.ref, dangling.Rows)...)
+			dangling := judgeDangling(f, *read.ref, &read.strays)
+			o.Add(Found(dangling, judgeRebound(*read.ref, &read.strays), judgeAmbiguous(*read.ref, &read.Ambiguous)))
+			o.Tasks = append(o.Tasks, kindTask(f, r, *read.ref, dangling.Rows)...)
 		}
 		for _, c := range cells {
 			var result verdict.Result
@@ -64,33 +64,33 @@ func anyTask(f *Facts, table string, refs []*rules.Ref, cells []*cellColumn) Tas
 	}}
 }
 
-func referenceTask(f *Facts, table string, ref rules.Ref) Task {
-	return Task{Code: verdict.CodeReferenceDangle, Tables: []string{table}, Run: func(ctx context.Context, r *Reader) (Outcome, error) {
-		if movesAsText(f, table, ref) {
-			return Found(judgeText(f, table, ref)...), nil
+func referenceTask(f *Facts, ref rules.Ref) Task {
+	return Task{Code: verdict.CodeReferenceDangle, Tables: []string{ref.Table}, Run: func(ctx context.Context, r *Reader) (Outcome, error) {
+		if movesAsText(f, ref) {
+			return Found(judgeText(f, ref)...), nil
 		}
-		read, err := r.Follow(Followed{Ref: ref, Table: table, All: false, Code: verdict.CodeReferenceDangle, ToCode: verdict.CodeReferenceRebind}).strays(ctx)
+		read, err := follower{r, ref, false, verdict.CodeReferenceDangle, verdict.CodeReferenceRebind}.strays(ctx)
 		if err != nil {
 			return Outcome{}, err
 		}
-		dangling := judgeDangling(f, table, ref, read)
-		o := Found(dangling, judgeRebound(table, ref, read))
+		dangling := judgeDangling(f, ref, read)
+		o := Found(dangling, judgeRebound(ref, read))
 		if dangling.Rows == 0 && len(dangling.Gaps) == 0 && ref.None.Empty() && ref.When == nil {
-			o.Complete = map[rules.ColumnsID]bool{rules.IDOf(table, ref.Columns...): true}
+			o.Complete = map[rules.ColumnsID]bool{rules.IDOf(ref.Table, ref.Columns...): true}
 		}
-		o.Add(considerAmbiguous(f, table, ref, read))
-		o.Tasks = append(o.Tasks, kindTask(f, r, table, ref, dangling.Rows)...)
+		o.Add(considerAmbiguous(f, ref, read))
+		o.Tasks = append(o.Tasks, kindTask(f, r, ref, dangling.Rows)...)
 		return o, nil
 	}}
 }
 
 // movesAsText reports whether a reference is of numbers in a text, which get new values.
 // These were looked up when the keys were read, and no others are among new ones.
-func movesAsText(f *Facts, table string, ref rules.Ref) bool {
-	if len(ref.Columns) != 1 || f.Rekeyed.moved(table, ref.Columns[0]) == nil {
+func movesAsText(f *Facts, ref rules.Ref) bool {
+	if len(ref.Columns) != 1 || f.Rekeyed.moved(ref.Table, ref.Columns[0]) == nil {
 		return false
 	}
-	for _, t := range f.Having(table) {
+	for _, t := range f.Having(ref.Table) {
 		if c := t.Column(ref.Columns[0]); c != nil && c.Kind == catalog.KindInteger {
 			return false
 		}
@@ -99,31 +99,26 @@ func movesAsText(f *Facts, table string, ref rules.Ref) bool {
 }
 
 // judgeText says of such a reference what was found when the keys were read.
-func judgeText(f *Facts, table string, ref rules.Ref) (results []verdict.Result) {
+func judgeText(f *Facts, ref rules.Ref) (results []verdict.Result) {
 	var n verdict.CaseCounts
-	for _, c := range f.Rekeyed.Report.Columns {
-		if c.Table != table || c.Column != ref.Columns[0] {
-			continue
-		}
-		for i := range c.Cases {
-			n.Add(c.Cases[i].All())
-		}
+	for _, c := range f.Rekeyed.Report.Column(ref.Table, ref.Columns[0]).Cases {
+		n.Add(c.All())
 	}
 	for _, code := range []string{verdict.CodeReferenceRebind, verdict.CodeReferenceDangle} {
-		r := verdict.Result{Code: code, Table: table, Subject: ref.Subject(), Columns: ref.Columns, Read: n.Resolved + n.Dangling + n.None}
+		r := verdict.Result{Code: code, Table: ref.Table, Subject: ref.Subject(), Columns: ref.Columns, Read: n.Resolved + n.Dangling + n.None}
 		r.Message = fmt.Sprintf("numbers in texts, which get new values: %s a row, %s no row", printable.Count(n.Resolved, "refers to", "refer to"), printable.Count(n.Dangling, "refers to", "refer to"))
 		results = append(results, r)
 	}
 	return results
 }
 
-func judgeDangling(f *Facts, table string, ref rules.Ref, read *strayReading) verdict.Result {
-	result := verdict.Result{Code: verdict.CodeReferenceDangle, Table: table, Subject: ref.Subject(), Columns: ref.Columns, Samples: read.Dangling}
+func judgeDangling(f *Facts, ref rules.Ref, read *strayReading) verdict.Result {
+	result := verdict.Result{Code: verdict.CodeReferenceDangle, Table: ref.Table, Subject: ref.Subject(), Columns: ref.Columns, Samples: read.Dangling}
 	var in []string
 	missing := "a row that does not exist"
 	for _, s := range read.Worlds {
 		if len(s.Gaps) == 0 {
-			result.Read += s.DB.Rows[table]
+			result.Read += s.DB.Rows[ref.Table]
 		}
 		result.Gaps = append(result.Gaps, s.Gaps...)
 		if s.Dangling > 0 {
@@ -133,7 +128,7 @@ func judgeDangling(f *Facts, table string, ref rules.Ref, read *strayReading) ve
 			result.Count += s.Dangling
 			in = append(in, s.DB.Name+": "+printable.Number(s.Dangling))
 			if ref.Cells == nil {
-				result.Next = append(result.Next, "in "+s.DB.Name+": "+danglingQuery(table, ref))
+				result.Next = append(result.Next, "in "+s.DB.Name+": "+danglingQuery(ref))
 			}
 		}
 	}
@@ -141,7 +136,7 @@ func judgeDangling(f *Facts, table string, ref rules.Ref, read *strayReading) ve
 	result.Without("every reference matches a row")
 	if result.Count > 0 {
 		result.Message = printable.Count(result.Count, "row references", "rows reference") + " " + missing + ": " + catalog.Few(in)
-		if goesAstray(f, table, ref) {
+		if goesAstray(f, ref) {
 			why := "the keys of all worlds are disjoint, so they match no row in the new database either"
 			if f.Rekeyed.Report.Moves() {
 				why = "their new values match no row either"
@@ -155,11 +150,11 @@ func judgeDangling(f *Facts, table string, ref rules.Ref, read *strayReading) ve
 
 // goesAstray reports whether rows that refer to nothing are no matter, because their
 // values move beyond all keys and no database keeps such rows out.
-func goesAstray(f *Facts, table string, ref rules.Ref) bool {
-	if !slices.ContainsFunc(ref.Columns, func(c string) bool { return f.Rekeyed.moved(table, c) != nil }) {
+func goesAstray(f *Facts, ref rules.Ref) bool {
+	if !slices.ContainsFunc(ref.Columns, func(c string) bool { return f.Rekeyed.moved(ref.Table, c) != nil }) {
 		return false
 	}
-	for _, t := range f.Having(table) {
+	for _, t := range f.Having(ref.Table) {
 		if slices.ContainsFunc(t.References, func(r catalog.Reference) bool { return slices.Equal(r.Columns, ref.Columns) }) {
 			return false
 		}
@@ -167,12 +162,12 @@ func goesAstray(f *Facts, table string, ref rules.Ref) bool {
 	return true
 }
 
-func judgeRebound(table string, ref rules.Ref, read *strayReading) verdict.Result {
-	result := verdict.Result{Code: verdict.CodeReferenceRebind, Table: table, Subject: ref.Subject(), Columns: ref.Columns, Samples: read.Rebound}
+func judgeRebound(ref rules.Ref, read *strayReading) verdict.Result {
+	result := verdict.Result{Code: verdict.CodeReferenceRebind, Table: ref.Table, Subject: ref.Subject(), Columns: ref.Columns, Samples: read.Rebound}
 	var in []string
 	for _, s := range read.Worlds {
 		if len(s.Gaps) == 0 {
-			result.Read += s.DB.Rows[table]
+			result.Read += s.DB.Rows[ref.Table]
 		}
 		result.Gaps = append(append(result.Gaps, s.Gaps...), s.ReboundGaps...)
 		if n := s.reboundRows(); n > 0 {
@@ -189,7 +184,7 @@ func judgeRebound(table string, ref rules.Ref, read *strayReading) verdict.Resul
 }
 
 // danglingQuery selects the rows of which a reference leads nowhere.
-func danglingQuery(table string, ref rules.Ref) string {
+func danglingQuery(ref rules.Ref) string {
 	set := slice.Map(ref.Columns, func(name string) string { return "c." + catalog.SQLName(name) + " IS NOT NULL" })
 	if ref.When != nil {
 		set = append(set, "c."+catalog.SQLName(ref.When.Column)+ref.When.SQL())
@@ -206,5 +201,5 @@ func danglingQuery(table string, ref rules.Ref) string {
 	for _, to := range ref.Or {
 		set = append(set, nowhere(to.Table, []string{to.Column}))
 	}
-	return fmt.Sprintf("SELECT * FROM %s c WHERE %s", catalog.SQLName(table), strings.Join(set, " AND "))
+	return fmt.Sprintf("SELECT * FROM %s c WHERE %s", catalog.SQLName(ref.Table), strings.Join(set, " AND "))
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // guildOf is the reference of a player to a guild.
-var guildOf = rules.Ref{Reference: catalog.Reference{Columns: []string{"guild"}, ToTable: "guilds", ToColumns: []string{"id"}}}
+var guildOf = rules.Ref{Table: "players", Reference: catalog.Reference{Columns: []string{"guild"}, ToTable: "guilds", ToColumns: []string{"id"}}}
 
 func TestReferences(t *testing.T) {
 	a, b := describedAs("a", catalog.Catalog{}), describedAs("b", catalog.Catalog{})
@@ -20,7 +20,7 @@ func TestReferences(t *testing.T) {
 		{DB: a, Dangling: 7, Rebound: stream.Repeats{Values: 2, Rows: []int64{3, 2}}},
 		{DB: b, ReboundGaps: []verdict.Gap{{World: "b", Reason: "column guild is TEXT, and INT in a: the values cannot be compared"}}},
 	}}
-	dangling, rebound := judgeDangling(new(Facts), "players", guildOf, got), judgeRebound("players", guildOf, got)
+	dangling, rebound := judgeDangling(new(Facts), guildOf, got), judgeRebound(guildOf, got)
 	expect(t, Found(dangling, rebound).Findings, map[string]int64{
 		"reference-dangling players guild → guilds.id": 7,
 		"reference-rebind players guild → guilds.id":   3,

@@ -266,7 +266,7 @@ func (r OpenReader) unsure(ctx context.Context, table, column string, got *openR
 			r.Progress.Again(db, r.Code, table, fmt.Sprintf("%s may name rows of %s, whose keys are too many to keep in memory", column, c))
 		}
 		before := result.Count
-		strays, err := r.Follow(Followed{Ref: ref, Table: table, All: false, Code: verdict.CodeReferenceUndeclared, ToCode: verdict.CodeReferenceUndeclared}).strays(ctx)
+		strays, err := follower{r.Reader, ref, false, verdict.CodeReferenceUndeclared, verdict.CodeReferenceUndeclared}.strays(ctx)
 		if err != nil {
 			return err
 		}

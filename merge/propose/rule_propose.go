@@ -43,7 +43,7 @@ func ProposalTasks(f *check.Facts) (tasks []check.Task) {
 		})
 		for _, ref := range likelyReferences(f, table) {
 			add([]string{table}, func(ctx context.Context, r *check.Reader) (check.Outcome, error) {
-				return check.Outcome{}, proposeByName(ctx, f, r, x, check.Followed{Ref: ref, Table: table, All: false, Code: verdict.CodeReferenceDangle, ToCode: verdict.CodeReferenceRebind})
+				return check.Outcome{}, proposeByName(ctx, f, r, x, ref)
 			})
 		}
 		add([]string{table}, func(ctx context.Context, r *check.Reader) (check.Outcome, error) {
@@ -166,7 +166,7 @@ func likelyReferences(f *check.Facts, table string) (all []rules.Ref) {
 			}
 			k := parent.Column(toKey[0])
 			if k.Class() == col.Class() && !numbers(&col, k) && check.PointsTo(col.Name, to, k.Name) && (!slices.Equal(key, []string{col.Name}) || check.Squeeze(col.Name) != "id") {
-				all = append(all, rules.Ref{Reference: catalog.Reference{Columns: []string{col.Name}, ToTable: to, ToColumns: toKey}})
+				all = append(all, rules.Ref{Table: table, Reference: catalog.Reference{Columns: []string{col.Name}, ToTable: to, ToColumns: toKey}})
 			}
 		}
 	}
@@ -214,7 +214,7 @@ func proposeRepeats(ctx context.Context, f *check.Facts, r *check.Reader, x *exa
 }
 
 // proposeByName notes a reference that names suggest if most rows lead somewhere.
-func proposeByName(ctx context.Context, f *check.Facts, r *check.Reader, x *examination, ref check.Followed) error {
+func proposeByName(ctx context.Context, f *check.Facts, r *check.Reader, x *examination, ref rules.Ref) error {
 	if f.Alike[ref.Table] || f.Alike[ref.ToTable] {
 		return nil
 	}
@@ -226,7 +226,7 @@ func proposeByName(ctx context.Context, f *check.Facts, r *check.Reader, x *exam
 		if db.CannotRefer(ref.Table, ref.Reference) != "" {
 			return nil
 		}
-		zero, others, ok, err := r.Follow(ref).DanglingOf(ctx, db)
+		zero, others, ok, err := r.DanglingOf(ctx, db, ref)
 		if err != nil || !ok {
 			return err
 		}
