@@ -34,7 +34,7 @@ func (r *spaceReader) columnsApart(ctx context.Context, k *Rekeyed) (all []apart
 				continue // a key of these rows: it refers to nothing
 			}
 			_, counted := r.Facts.Moving.Counted(rules.ColumnName{Table: table, Column: c.Name})
-			if (c.Kind == catalog.KindInteger || c.Kind == catalog.KindText) && r.Facts.Declared.Role(table, c.Name).Kind == rules.RoleOpen && !rules.ForeignKey(r.Facts.Resolved, table, c.Name) && !counted {
+			if (c.Kind == catalog.KindInteger || c.Kind == catalog.KindText) && r.Facts.Unsaid(table, c.Name) && !counted {
 				columns = append(columns, c.Name)
 			}
 		}

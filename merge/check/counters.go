@@ -92,7 +92,7 @@ func (r *spaceReader) findCounters(ctx context.Context, chosen *verdict.Rekeying
 				continue // the database numbers it: it is a key itself
 			}
 			_, counted := r.Facts.Moving.Counted(at)
-			if model.Columns[i].Kind == catalog.KindInteger && r.Facts.Moving.Columns[at] == nil && r.Facts.Declared.Role(table, at.Column).Kind == rules.RoleOpen && !rules.ForeignKey(r.Facts.Resolved, table, at.Column) && !counted {
+			if model.Columns[i].Kind == catalog.KindInteger && r.Facts.Moving.Columns[at] == nil && r.Facts.Unsaid(table, at.Column) && !counted {
 				columns = append(columns, at.Column)
 			}
 		}

@@ -61,7 +61,7 @@ func counted(f *Facts) (all []rules.ColumnName) {
 	for _, table := range rules.KeyTables(f.Resolved) {
 		_, model := rules.KeyModel(f.Resolved, table)
 		key := model.Key()
-		if len(key) == 1 && f.Declared.Role(table, key[0]).Kind == rules.RoleOpen && !rules.ForeignKey(f.Resolved, table, key[0]) && !slices.Contains(f.IDColumns(table), key[0]) {
+		if len(key) == 1 && f.Unsaid(table, key[0]) && !slices.Contains(f.IDColumns(table), key[0]) {
 			all = append(all, rules.ColumnName{Table: table, Column: key[0]})
 		}
 	}

@@ -108,7 +108,7 @@ func keyAction(f *Facts, table string) string {
 	}
 	_, model := f.ModelOf(table)
 	undeclared := slices.DeleteFunc(slices.Clone(model.Key()), func(c string) bool {
-		return f.Declared.Role(table, c).Kind != rules.RoleOpen || rules.ForeignKey(f.Resolved, table, c) || slices.Contains(f.IDColumns(table), c)
+		return !f.Unsaid(table, c) || slices.Contains(f.IDColumns(table), c)
 	})
 	switch {
 	case len(model.Key()) == 1 && len(undeclared) == 1 && countsByItself(f, table):

@@ -216,8 +216,7 @@ func undeclaredKeys(ctx context.Context, f *Facts) (results []verdict.Result, er
 		_, model := f.ModelOf(table)
 		columns := slices.DeleteFunc(slices.Clone(model.Key()), func(name string) bool {
 			col := model.Column(name)
-			return col == nil || col.Kind != catalog.KindInteger || f.Moving.Columns[rules.ColumnName{Table: table, Column: name}] != nil ||
-				f.Declared.Role(table, name).Kind != rules.RoleOpen || rules.ForeignKey(f.Resolved, table, name)
+			return col == nil || col.Kind != catalog.KindInteger || f.Moving.Columns[rules.ColumnName{Table: table, Column: name}] != nil || !f.Unsaid(table, name)
 		})
 		if f.Same[table] || len(columns) == 0 {
 			continue

@@ -128,7 +128,7 @@ func (p *cellPass) row(s *stream.Stream, all []*cellRead, rooms map[string]room,
 	for _, ref := range about {
 		others, _ := ref.Ref.Cells.Others(ref.cells(row))
 		for _, k := range others {
-			if !found[k.Start] && !slices.ContainsFunc(about, func(r *cellRead) bool { return r.Others == rules.OthersPlain }) {
+			if !found[k.Start] && !slices.ContainsFunc(about, func(r *cellRead) bool { return r.Declared.Others == rules.OthersPlain }) {
 				found[k.Start] = true // once for all formats
 				p.others++
 				p.other = fmt.Sprintf("0x%x", k.Tag)

@@ -502,7 +502,7 @@ func onItsWord(f *Facts, table, column string) bool {
 		return true
 	case rules.RoleReference:
 		whole := func(ref *rules.Ref) bool { return ref.When == nil }
-		others := func(ref *rules.Ref) bool { return ref.Others == rules.OthersPlain }
+		others := func(ref *rules.Ref) bool { return ref.Declared.Others == rules.OthersPlain }
 		return !slices.ContainsFunc(role.References, whole) && slices.ContainsFunc(role.References, others)
 	}
 	return false

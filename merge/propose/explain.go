@@ -204,7 +204,7 @@ func classText(f *check.Facts, at rules.ColumnName) string {
 		return "undecided: NOT VERIFIED until a person declares it"
 	case rules.RoleReference:
 		all := slice.Map(role.References, func(r *rules.Ref) string { return referenceClass(*r) })
-		if slices.ContainsFunc(role.References, func(r *rules.Ref) bool { return r.When != nil && r.Others == rules.OthersPlain }) {
+		if slices.ContainsFunc(role.References, func(r *rules.Ref) bool { return r.When != nil && r.Declared.Others == rules.OthersPlain }) {
 			all = append(all, "the other rows are plain")
 		}
 		return strings.Join(all, "; ")

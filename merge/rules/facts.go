@@ -60,6 +60,11 @@ func ForeignKey(f *Resolved, table, column string) bool {
 	return slices.ContainsFunc(f.Declared.Composite, func(r *Ref) bool { return r.Table == table && slices.Contains(r.Columns, column) })
 }
 
+// Unsaid reports whether neither a statement nor a foreign key says what a column is.
+func (f *Resolved) Unsaid(table, column string) bool {
+	return f.Declared.Role(table, column).Kind == RoleOpen && !ForeignKey(f, table, column)
+}
+
 // Progress is how far a check has come.
 type Progress struct {
 	Code  string // of the rule that reads

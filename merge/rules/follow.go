@@ -55,9 +55,9 @@ func (f *Resolved) naming(at ColumnName) []*Ref {
 	for _, table := range f.Tables {
 		for _, t := range f.Having(table) {
 			for _, r := range t.References {
-				key := &NameReference{Table: table, ref: &Ref{Reference: r, Table: table}}
-				if r.ToTable == at.Table && slices.Contains(r.ToColumns, at.Column) && !slices.ContainsFunc(all, key.leads) {
-					all = append(all, key.ref)
+				ref := &Ref{Reference: r, Table: table}
+				if r.ToTable == at.Table && slices.Contains(r.ToColumns, at.Column) && !slices.ContainsFunc(all, ref.leads) {
+					all = append(all, ref)
 				}
 			}
 		}
@@ -65,9 +65,9 @@ func (f *Resolved) naming(at ColumnName) []*Ref {
 	return all
 }
 
-// leads reports whether a reference leads from the same column to the same.
-func (r *NameReference) leads(ref *Ref) bool {
-	return ref.Table == r.Table && slices.Equal(ref.Columns, r.ref.Columns) && ref.ToTable == r.ref.ToTable && slices.Equal(ref.ToColumns, r.ref.ToColumns)
+// leads reports whether another reference leads from the same columns to the same.
+func (r *Ref) leads(other *Ref) bool {
+	return other.Table == r.Table && slices.Equal(other.Columns, r.Columns) && other.ToTable == r.ToTable && slices.Equal(other.ToColumns, r.ToColumns)
 }
 
 // isName reports whether a column gets new names, by itself or along with another. below are columns that refer to it.
@@ -138,6 +138,6 @@ func (r *NameReference) Names(carry [][]byte) bool {
 // row of their own when it is renamed.
 func Follows(f *Resolved, ref Ref) bool {
 	return slices.ContainsFunc(f.NameReferences(), func(n NameReference) bool {
-		return n.Why == "" && n.leads(&ref) && f.Unchangeable(n.To.Table, n.To.Column) == ""
+		return n.Why == "" && n.ref.leads(&ref) && f.Unchangeable(n.To.Table, n.To.Column) == ""
 	})
 }

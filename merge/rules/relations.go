@@ -57,7 +57,6 @@ type Ref struct {
 	Dangling keys.Values // may look so, and names rows that are gone
 	Declared DeclaredReference
 	When     *When   // of the rows that it is about; nil: all
-	Others   string  // what is declared of the other rows
 	Except   []*When // rows that it is not about
 
 	Cells *keys.Row // where its keys are; nil: the value is the whole cell
@@ -91,7 +90,7 @@ func (r *Ref) Same(other *Ref) bool { return r.Identity() == other.Identity() }
 
 // Identity tells the reference from others of its table.
 func (r *Ref) Identity() string {
-	is := fmt.Sprintf("%q %q %q %q %v %v %v %q %v %q", r.Columns, r.Space, r.ToTable, r.ToColumns, r.Or, r.None, r.When, r.Others, r.Except, r.Declared.Format)
+	is := fmt.Sprintf("%q %q %q %q %v %v %v %q %v %q", r.Columns, r.Space, r.ToTable, r.ToColumns, r.Or, r.None, r.When, r.Declared.Others, r.Except, r.Declared.Format)
 	if r.Declared.Gone != "" {
 		is += fmt.Sprintf(" %q", r.Declared.Gone)
 	}
@@ -126,10 +125,7 @@ func AllReferences(f *Resolved, table string) (all []Ref) {
 	for _, t := range f.Having(table) {
 		for _, r := range t.References {
 			ref := Ref{Reference: r, Table: table}
-			known := func(other Ref) bool {
-				return slices.Equal(other.Columns, r.Columns) && other.ToTable == r.ToTable && slices.Equal(other.ToColumns, r.ToColumns)
-			}
-			if !slices.ContainsFunc(all, known) {
+			if !slices.ContainsFunc(all, func(other Ref) bool { return ref.leads(&other) }) {
 				all = append(all, ref)
 			}
 		}

@@ -217,9 +217,6 @@ type RuleFile struct {
 
 // RuleFiles compares the databases with the list of each file that has one.
 func RuleFiles(f *Resolved) (all []RuleFile) {
-	if f.Names == nil {
-		return nil // of a pair, of which no report is shown
-	}
 	var found []ColumnName
 	for table, columns := range f.Names {
 		for column := range columns {
@@ -259,11 +256,6 @@ func RuleFiles(f *Resolved) (all []RuleFile) {
 
 // isDeclared reports whether any statement, or a foreign key, says what a column is.
 func isDeclared(f *Resolved, at ColumnName) bool {
-	switch f.Declared.Role(at.Table, at.Column).Kind {
-	case RoleOpen, RoleUndecided:
-	default:
-		return true
-	}
-	moved := f.Moving != nil && f.Moving.Columns[at] != nil
-	return moved || f.Same[at.Table] || f.Skip[at.Table] || ForeignKey(f, at.Table, at.Column)
+	kind, moved := f.Declared.Role(at.Table, at.Column).Kind, f.Moving != nil && f.Moving.Columns[at] != nil
+	return kind != RoleOpen && kind != RoleUndecided || moved || f.Same[at.Table] || f.Skip[at.Table] || ForeignKey(f, at.Table, at.Column)
 }

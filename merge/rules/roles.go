@@ -323,7 +323,7 @@ func (d *Declared) reference(r DeclaredReference, from statement, n Names) error
 				}
 				named = append(named, at)
 			}
-			ref := &Ref{Reference: target, Table: at.Table, Space: space, Or: to[min(1, len(to)):], None: none, Dangling: dangling, Declared: r, When: r.When, Others: r.Others}
+			ref := &Ref{Reference: target, Table: at.Table, Space: space, Or: to[min(1, len(to)):], None: none, Dangling: dangling, Declared: r, When: r.When}
 			ref.Columns = []string{at.Column}
 			from := from
 			from.Exact, from.Pattern = exact, text
@@ -336,12 +336,7 @@ func (d *Declared) reference(r DeclaredReference, from statement, n Names) error
 			return err
 		}
 	}
-	return r.takenBy(n, named...)
-}
-
-// takenBy returns an error if no row of these columns can have one of the values that name no row.
-func (r *DeclaredReference) takenBy(n Names, at ...ColumnName) error {
-	return cmp.Or(n.takes("none", r.None, at...), n.takes("dangling", r.Dangling, at...))
+	return cmp.Or(n.takes("none", r.None, named...), n.takes("dangling", r.Dangling, named...)) // of no row of these columns
 }
 
 // takes returns an error if none of some columns can have one of some values; key is what lists these.
@@ -489,7 +484,7 @@ func (d *Declared) together(r DeclaredReference, none keys.Values, n Names) erro
 	}
 	d.Composite = append(d.Composite, &Ref{
 		Reference: catalog.Reference{Columns: r.Columns, ToTable: r.ToTable, ToColumns: r.ToColumns},
-		Table:     r.Table, Declared: r, Others: r.Others,
+		Table:     r.Table, Declared: r,
 	})
 	return nil
 }

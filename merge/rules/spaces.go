@@ -280,7 +280,7 @@ func (m *Moving) count(f *Resolved) {
 			continue
 		}
 		at := ColumnName{table, counter.Column}
-		if m.Columns[at] != nil || f.Declared.Role(table, counter.Column).Kind != RoleOpen || ForeignKey(f, table, counter.Column) {
+		if m.Columns[at] != nil || !f.Unsaid(table, counter.Column) {
 			continue
 		}
 		k := &KeySpace{Space: Space{Name: at.String()}, Columns: []ColumnName{at}, Auto: true}
