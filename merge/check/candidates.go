@@ -3,7 +3,6 @@ package check
 import (
 	"cmp"
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -351,9 +350,9 @@ func (r OpenReader) readKeysOf(ctx context.Context, db *rules.Database, t *catal
 			}
 		}
 	})
-	err := s.Drain(ctx)
-	if unsupported, ok := errors.AsType[*catalog.UnsupportedError](err); ok {
-		return &KeySet{Gap: unsupported.Error()}, nil
+	gap, err := unreadable(s.Drain(ctx))
+	if gap != "" {
+		return &KeySet{Gap: gap}, nil
 	}
 	set.Integers.Finish()
 	set.hashes.Finish()

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"math/bits"
 
 	"mergesafe/internal/slice"
@@ -22,12 +21,8 @@ func (r *Reader) Contents(ctx context.Context, db *rules.Database, table string,
 	}
 	s := r.Stream(db, "contents", 0, catalog.Scan{Table: table, Only: only})
 	all := sumOf(s)
-	err = s.Drain(ctx)
-	if unsupported, is := errors.AsType[*catalog.UnsupportedError](err); is {
-		return "", 0, unsupported.Error(), nil
-	}
-	if err != nil {
-		return "", 0, "", err
+	if unread, err = unreadable(s.Drain(ctx)); unread != "" || err != nil {
+		return "", 0, unread, err
 	}
 	return all.String(), s.Read, "", nil
 }

@@ -3,7 +3,6 @@ package check
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -31,13 +30,12 @@ func (r OpenReader) readNames(ctx context.Context, c Candidate) error {
 		}))
 	}
 	take, found := r.commonNames(c, streams)
-	err := (&stream.Collisions{Each: take}).Count(ctx, streams)
-	if unsupported, ok := errors.AsType[*catalog.UnsupportedError](err); ok {
-		found("the names to change are not known: " + unsupported.Error())
-		return nil
+	gap, err := unreadable((&stream.Collisions{Each: take}).Count(ctx, streams))
+	if gap != "" {
+		gap = "the names to change are not known: " + gap
 	}
 	if err == nil {
-		found("")
+		found(gap)
 	}
 	return err
 }

@@ -3,7 +3,6 @@ package check
 import (
 	"bytes"
 	"context"
-	"errors"
 	"slices"
 
 	"mergesafe/internal/printable"
@@ -61,8 +60,8 @@ func (r *noneReader) readKeys(ctx context.Context, db *rules.Database, to rules.
 			*n++
 		}
 	})
-	if err := s.Drain(ctx); err != nil {
-		return readable(err)
+	if unread, err := unreadable(s.Drain(ctx)); unread != "" || err != nil {
+		return err // of what cannot be read other rules say so
 	}
 	r.newKeys(db, to, n)
 	return nil
@@ -87,15 +86,6 @@ func (r *noneReader) newKeys(db *rules.Database, to rules.ColumnName, n *int64) 
 			*n++
 		}
 	}
-}
-
-// readable is an error of a reading, unless it is that a column cannot be read: other rules
-// say so.
-func readable(err error) error {
-	if _, unsupported := errors.AsType[*catalog.UnsupportedError](err); unsupported {
-		return nil
-	}
-	return err
 }
 
 // covers reports whether none has a key, however its letters are written.
@@ -131,7 +121,8 @@ func (r *noneReader) readRows(ctx context.Context, db *rules.Database, t *catalo
 			}
 		}
 	})
-	return readable(s.Drain(ctx))
+	_, err := unreadable(s.Drain(ctx))
+	return err
 }
 
 // isCovered reports whether a value is a key that none covers.

@@ -184,6 +184,14 @@ type pass struct {
 	renamed func(gap string) // ends the names that are to be changed; nil: they are not asked for
 }
 
+// unreadable says of an error of a reading why a column cannot be read; "" if it is another error, or none.
+func unreadable(err error) (why string, other error) {
+	if unsupported, is := errors.AsType[*catalog.UnsupportedError](err); is {
+		return unsupported.Error(), nil
+	}
+	return "", err
+}
+
 // exclusions are sources that cannot take part in a pass, and why.
 type exclusions map[*rules.Database]string
 

@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"mergesafe/merge/catalog"
@@ -293,11 +292,8 @@ func (r *Reader) DanglingOf(ctx context.Context, db *rules.Database, ref rules.R
 			}
 		}
 	})
-	err = s.Drain(ctx)
-	if _, unsupported := errors.AsType[*catalog.UnsupportedError](err); unsupported {
-		return 0, 0, false, nil
-	}
-	return zero, others, true, err
+	unread, err := unreadable(s.Drain(ctx))
+	return zero, others, unread == "", err
 }
 
 // reboundRows counts the rows of the source that refer to what only another

@@ -3,7 +3,6 @@ package check
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -121,9 +120,9 @@ func readNameFilter(ctx context.Context, r OpenReader, db *rules.Database, t *ca
 	}
 	s := r.Stream(db, r.Code, 1, catalog.Scan{Table: c.Table, Unsorted: true})
 	set.filter = r.filterNames(s, c.Column)
-	err := s.Drain(ctx)
-	if unsupported, ok := errors.AsType[*catalog.UnsupportedError](err); ok {
-		return &KeySet{Integers: set.Integers, hashes: set.hashes, words: set.words, Gap: unsupported.Error()}, nil
+	gap, err := unreadable(s.Drain(ctx))
+	if gap != "" {
+		return &KeySet{Integers: set.Integers, hashes: set.hashes, words: set.words, Gap: gap}, nil
 	}
 	return set, err
 }
@@ -167,10 +166,8 @@ func readNamesOf(ctx context.Context, r OpenReader, db *rules.Database, c Candid
 			}
 		}
 	})
-	err := s.Drain(ctx)
-	if unsupported, ok := errors.AsType[*catalog.UnsupportedError](err); ok {
-		set.Gap, err = unsupported.Error(), nil
-	}
+	gap, err := unreadable(s.Drain(ctx))
+	set.Gap = gap
 	set.hashes.Finish()
 	set.unread = false
 	return err

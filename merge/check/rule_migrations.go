@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -180,15 +179,8 @@ func history(ctx context.Context, db *rules.Database, t *catalog.Table, columns 
 			s.Broken = fmt.Errorf("it has more than %d rows", mostMigrations)
 		}
 	})
-	err = s.Drain(ctx)
-	unsupported, is := errors.AsType[*catalog.UnsupportedError](err)
-	switch {
-	case is:
-		return nil, unsupported.Error(), nil
-	case s.Broken != nil:
+	if unread, err = unreadable(s.Drain(ctx)); unread == "" && s.Broken != nil {
 		return nil, s.Broken.Error(), nil
-	case err != nil:
-		return nil, "", err
 	}
-	return rows, "", nil
+	return rows, unread, err
 }

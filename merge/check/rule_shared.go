@@ -116,9 +116,6 @@ func meanings(ctx context.Context, r *Reader, db *rules.Database, table, number,
 			names[v], values[n] = n, v
 		}
 	})
-	err = s.Drain(ctx)
-	if unsupported, is := errors.AsType[*catalog.UnsupportedError](err); is {
-		return nil, unsupported.Error(), nil
-	}
-	return names, "", err
+	unread, err = unreadable(s.Drain(ctx))
+	return names, unread, err
 }

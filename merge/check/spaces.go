@@ -480,8 +480,7 @@ func (r *spaceReader) readApart(ctx context.Context) error {
 				}
 			})
 		}
-		err := s.Drain(ctx)
-		if _, unsupported := errors.AsType[*catalog.UnsupportedError](err); err != nil && !unsupported { // of what cannot be read nothing is said
+		if _, err := unreadable(s.Drain(ctx)); err != nil { // of what cannot be read nothing is said
 			return err
 		}
 	}
