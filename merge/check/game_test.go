@@ -10,9 +10,6 @@ import (
 // game is a database of a game that knows nothing of gameid: numbers that the
 // database counts up, and next to nothing declared.
 func game(name string, first, players int) *mergetest.Database {
-	number := func(name string) catalog.Column {
-		return catalog.Column{Name: name, Type: "INT", Kind: catalog.KindInteger}
-	}
 	text := func(name string) catalog.Column {
 		return catalog.Column{Name: name, Type: "VARCHAR(16)", Kind: catalog.KindText, Collation: mergetest.NoCase}
 	}

@@ -17,9 +17,6 @@ import (
 // withWallets is a game with a table of a row for each account, to which rows refer.
 func withWallets(name string, first int, accounts ...int) *mergetest.Database {
 	db := game(name, first, 3)
-	number := func(name string) catalog.Column {
-		return catalog.Column{Name: name, Type: "INT", Kind: catalog.KindInteger}
-	}
 	db.Schema.Tables = append(db.Schema.Tables, catalog.Table{
 		Name: "wallets", Primary: []string{"account"},
 		Columns:       []catalog.Column{number("account"), number("gold"), number("season"), number("best"), {Name: "name", Type: "VARCHAR(20)", Kind: catalog.KindText, Collation: mergetest.Binary}},

@@ -140,9 +140,6 @@ func TestCounterWithinAnotherKey(t *testing.T) {
 		var dbs []*mergetest.Database
 		for w := range int64(2) {
 			db := &mergetest.Database{Label: fmt.Sprintf("w%d", w)}
-			number := func(name string) catalog.Column {
-				return catalog.Column{Name: name, Type: "INT", Kind: catalog.KindInteger}
-			}
 			db.Schema.Engine, db.Schema.Tables = "memory", []catalog.Table{{Name: "vipgroups", Columns: []catalog.Column{number("id"), number("account")},
 				Primary: c.key, AutoIncrement: &catalog.AutoIncrement{Column: "id", Next: 9, Max: 1<<31 - 1}}}
 			db.Rows = map[string][]mergetest.Row{"vipgroups": {{"id": 1 + w, "account": 100 * w}, {"id": 5 + w, "account": 100 * w}}}

@@ -15,9 +15,6 @@ import (
 // objects is a game in which one column names characters or guilds, by kind.
 func objects(name string, first int) *mergetest.Database {
 	db := game(name, first, 5)
-	number := func(name string) catalog.Column {
-		return catalog.Column{Name: name, Type: "INT", Kind: catalog.KindInteger}
-	}
 	db.Schema.Tables = append(db.Schema.Tables, catalog.Table{
 		Name: "notes", Primary: []string{"id"}, Columns: []catalog.Column{number("id"), number("about"), number("kind")},
 	})

@@ -15,9 +15,6 @@ import (
 // withTemplates is a game with a table of its own data, to which rows refer.
 func withTemplates(name string, first int) *mergetest.Database {
 	db := game(name, first, 3)
-	number := func(name string) catalog.Column {
-		return catalog.Column{Name: name, Type: "INT", Kind: catalog.KindInteger}
-	}
 	db.Schema.Tables = append(db.Schema.Tables, catalog.Table{
 		Name: "templates", Primary: []string{"id"}, Columns: []catalog.Column{number("id"), number("price")},
 		AutoIncrement: &catalog.AutoIncrement{Column: "id", Next: 4, Max: 1000},

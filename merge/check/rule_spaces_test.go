@@ -72,9 +72,6 @@ func TestKeysGetNewValues(t *testing.T) {
 			}
 		}
 	}
-	number := func(name string) catalog.Column {
-		return catalog.Column{Name: name, Type: "INT", Kind: catalog.KindInteger}
-	}
 	seq := addTable(catalog.Table{Name: "seq", Primary: []string{"name"}, Columns: []catalog.Column{{Name: "name", Type: "TEXT", Kind: catalog.KindText, Collation: mergetest.Binary}, number("next")}},
 		func(db *mergetest.Database) []mergetest.Row {
 			return []mergetest.Row{{"name": "thing" + db.Label, "next": int64(len(db.Rows["things"]) + 1)}}

@@ -39,6 +39,10 @@ func idAt(server gameid.ServerID, millis int64, sequence uint16) gameid.ID {
 	return made
 }
 
+func number(name string) catalog.Column {
+	return catalog.Column{Name: name, Type: "INT", Kind: catalog.KindInteger}
+}
+
 // schema is a small game's: names without regard to case, a composite key,
 // references that may be NULL.
 func schema() catalog.Catalog {
