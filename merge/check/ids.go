@@ -258,7 +258,7 @@ func (r *Reader) byColumn(ctx context.Context, table string, scans []*idScan) (c
 }
 
 // idsAlone judges the IDs in a table that has no key to read them along with.
-func (r *Reader) idsAlone(ctx context.Context, table, code string) (*Reading, error) {
+func (r *Reader) idsAlone(ctx context.Context, table string) (*Reading, error) {
 	columns := r.Facts.IDColumns(table)
 	var scans []*idScan
 	found := new(Reading)
@@ -266,7 +266,7 @@ func (r *Reader) idsAlone(ctx context.Context, table, code string) (*Reading, er
 		if !slices.ContainsFunc(columns, func(name string) bool { return t.Column(name) != nil }) {
 			continue
 		}
-		read, err := r.idsOf(ctx, db, table, code)
+		read, err := r.idsOf(ctx, db, table)
 		if unsupported, ok := errors.AsType[*catalog.UnsupportedError](err); ok {
 			found.Gaps = append(found.Gaps, verdict.Gap{World: db.Name, Reason: unsupported.Error()})
 		} else if err != nil {
@@ -285,7 +285,7 @@ func (r *Reader) idsAlone(ctx context.Context, table, code string) (*Reading, er
 }
 
 // idsOf judges the IDs of one world in such a table.
-func (r *Reader) idsOf(ctx context.Context, db *rules.Database, table, code string) (scans []*idScan, err error) {
+func (r *Reader) idsOf(ctx context.Context, db *rules.Database, table string) (scans []*idScan, err error) {
 	t := db.Tables[table]
 	var columns []string
 	for _, col := range t.Columns {
@@ -297,7 +297,7 @@ func (r *Reader) idsOf(ctx context.Context, db *rules.Database, table, code stri
 		return nil, nil
 	}
 	carry := t.RowKey(columns[:1])
-	s := r.Stream(db, code, len(carry), catalog.Scan{Table: table, Order: []catalog.Order{{Column: columns[0]}}, Carry: slices.Clip(carry)})
+	s := r.Stream(db, verdict.CodeIDInvalid, len(carry), catalog.Scan{Table: table, Order: []catalog.Order{{Column: columns[0]}}, Carry: slices.Clip(carry)})
 	scans = slice.Map(columns, func(name string) *idScan { return r.Facts.judge(s, name) })
 	if err := s.Drain(ctx); err != nil {
 		return nil, err

@@ -132,17 +132,16 @@ type keyReading struct {
 	*Reading
 }
 
-// Key reads the key of a table in every source that has it, and judges the IDs
-// in its rows. It reads for the rule with code or, if there is no key, for that
-// with idCode.
-func (r *Reader) Key(ctx context.Context, table, code, idCode string) (*keyReading, error) {
+// key reads the key of a table in every source that has it, and judges the IDs
+// in its rows.
+func (r *Reader) key(ctx context.Context, table string) (*keyReading, error) {
 	_, model := r.Facts.ModelOf(table)
 	key := model.Key()
-	q := Question{Code: code, Table: table, Columns: key, ids: true, when: r.Facts.Combined[table].Condition()}
+	q := Question{Code: verdict.CodeKeyCollision, Table: table, Columns: key, ids: true, when: r.Facts.Combined[table].Condition()}
 	var found *Reading
 	var err error
 	if key == nil {
-		found, err = r.idsAlone(ctx, table, idCode)
+		found, err = r.idsAlone(ctx, table)
 	} else if found, err = keysApart(ctx, r, q); found == nil && err == nil {
 		found, err = r.Read(ctx, q)
 	}
