@@ -304,13 +304,12 @@ func TestGaps(t *testing.T) {
 		},
 		"scan that cannot compare": {
 			func(b *mergetest.Database) {
-				late := func(scan catalog.Scan, seq iter.Seq2[*catalog.Batch, error]) iter.Seq2[*catalog.Batch, error] {
+				b.Intercept = func(scan catalog.Scan, seq iter.Seq2[*catalog.Batch, error]) iter.Seq2[*catalog.Batch, error] {
 					if scan.Table != "players" || scan.Dangling != nil || len(scan.Order) == 0 {
 						return seq
 					}
 					return failAfter(seq, 2, &catalog.UnsupportedError{Table: "players", Column: scan.Order[0].Column, Reason: "no sorting form"})
 				}
-				b.Intercept = late
 			},
 			map[string]string{
 				"key-collision|players|id":      `table "players", column "id": no sorting form`,
@@ -610,6 +609,22 @@ func failAfter(seq iter.Seq2[*catalog.Batch, error], batches int, err error) ite
 	}
 }
 
+// eachBatch has something done with each batch that a database sends.
+func eachBatch(db *mergetest.Database, do func(catalog.Scan, *catalog.Batch)) {
+	db.Intercept = func(scan catalog.Scan, seq iter.Seq2[*catalog.Batch, error]) iter.Seq2[*catalog.Batch, error] {
+		return func(yield func(*catalog.Batch, error) bool) {
+			for b, err := range seq {
+				if err == nil {
+					do(scan, b)
+				}
+				if !yield(b, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
 func TestCancelled(t *testing.T) {
 	// Wherever it happens, and also if the source then ends as if it were done.
 	for after := range 11 { // s2 has 11 batches in all scans together
@@ -650,18 +665,11 @@ func TestCancelled(t *testing.T) {
 func TestContradictions(t *testing.T) {
 	change := func(table string, change func(*catalog.Batch)) func(*mergetest.Database) {
 		return func(b *mergetest.Database) {
-			b.Intercept = func(scan catalog.Scan, seq iter.Seq2[*catalog.Batch, error]) iter.Seq2[*catalog.Batch, error] {
-				return func(yield func(*catalog.Batch, error) bool) {
-					for b, err := range seq {
-						if scan.Table == table && err == nil {
-							change(b)
-						}
-						if !yield(b, err) {
-							return
-						}
-					}
+			eachBatch(b, func(scan catalog.Scan, b *catalog.Batch) {
+				if scan.Table == table {
+					change(b)
 				}
-			}
+			})
 		}
 	}
 	unsorted := func(rows int) func(*mergetest.Database) {

@@ -119,15 +119,7 @@ func TestEqualRowsErrors(t *testing.T) {
 	broken := errors.New("connection lost")
 	change := func(b *mergetest.Database, change func(*catalog.Batch)) {
 		b.BatchRows = 2
-		b.Intercept = func(_ catalog.Scan, seq iter.Seq2[*catalog.Batch, error]) iter.Seq2[*catalog.Batch, error] {
-			return func(yield func(*catalog.Batch, error) bool) {
-				for batch, err := range seq {
-					if change(batch); !yield(batch, err) {
-						return
-					}
-				}
-			}
-		}
+		eachBatch(b, func(_ catalog.Scan, b *catalog.Batch) { change(b) })
 	}
 	for name, spoil := range map[string]func(*mergetest.Database){
 		"an error": func(b *mergetest.Database) {

@@ -355,9 +355,7 @@ func TestTwoKindsInOneReading(t *testing.T) {
 		if !slices.Contains(scan.Carry, "server") {
 			return seq
 		}
-		return func(yield func(*catalog.Batch, error) bool) {
-			yield(nil, &catalog.UnsupportedError{Table: "guild_log", Column: "server", Reason: "a value is not a number"})
-		}
+		return failAfter(seq, 0, &catalog.UnsupportedError{Table: "guild_log", Column: "server", Reason: "a value is not a number"})
 	}
 	if found := declared(t, a, b, refs...); len(found) != 5 {
 		t.Errorf("%d references found although server cannot be read, want 5", len(found))
@@ -413,9 +411,7 @@ func TestPlainWithKeysLikelyFirst(t *testing.T) {
 		if !slices.Contains(scan.Carry, "bonus") {
 			return seq
 		}
-		return func(yield func(*catalog.Batch, error) bool) {
-			yield(nil, &catalog.UnsupportedError{Table: "guild_log", Column: "bonus", Reason: "a value is not a number"})
-		}
+		return failAfter(seq, 0, &catalog.UnsupportedError{Table: "guild_log", Column: "bonus", Reason: "a value is not a number"})
 	}
 	if r := mustCheck(t, opts, a, b); r.Verdict != verdict.Pass || r.Plain != len(want) {
 		t.Errorf("%s with %q", r.Verdict, r.PlainOpen)

@@ -71,8 +71,6 @@ func TestNothingRead(t *testing.T) {
 }
 
 // cannotSort is a source that can compare nothing.
-func cannotSort(scan catalog.Scan, _ iter.Seq2[*catalog.Batch, error]) iter.Seq2[*catalog.Batch, error] {
-	return func(yield func(*catalog.Batch, error) bool) {
-		yield(nil, &catalog.UnsupportedError{Table: scan.Table, Column: "any", Reason: "no sorting form"})
-	}
+func cannotSort(scan catalog.Scan, seq iter.Seq2[*catalog.Batch, error]) iter.Seq2[*catalog.Batch, error] {
+	return failAfter(seq, 0, &catalog.UnsupportedError{Table: scan.Table, Column: "any", Reason: "no sorting form"})
 }
