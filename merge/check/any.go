@@ -191,7 +191,7 @@ func (p *anyPass) conclude() {
 
 // inCells returns what judges the keys in the cells of a row, which counts once.
 func (p *anyPass) inCells(s *stream.Stream) func(b *catalog.Batch, row int) {
-	numbers := InCellsOf(p.ref, s)
+	numbers := inCellsOf(p.ref, s)
 	return func(_ *catalog.Batch, row int) {
 		var wrong [3]bool
 		for _, n := range numbers(row) {

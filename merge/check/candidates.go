@@ -337,7 +337,7 @@ func (r OpenReader) readKeysOf(ctx context.Context, db *rules.Database, t *catal
 				}
 			case c.Class == textClass:
 				set.hashes.Add(b.Order[0].At(row))
-				set.words.Add(Folded(v))
+				set.words.Add(folded(v))
 			case isUUID(col):
 				set.hashes.Add(token{text: v}.bytes(nil))
 			case col.Kind == catalog.KindText: // an ID

@@ -23,9 +23,9 @@ func cellsOf(r *keys.Row, s *stream.Stream) func(row int) [][]byte {
 	}
 }
 
-// InCellsOf returns what lists the numbers in the cells of a row that name something. Of a
+// inCellsOf returns what lists the numbers in the cells of a row that name something. Of a
 // cell that does not have the format it lists none.
-func InCellsOf(r *rules.Ref, s *stream.Stream) func(row int) []keys.Integer {
+func inCellsOf(r *rules.Ref, s *stream.Stream) func(row int) []keys.Integer {
 	cells := cellsOf(r.Cells, s)
 	return func(row int) (all []keys.Integer) {
 		for _, k := range s.KeysIn(r.Cells, cells(row), row) {

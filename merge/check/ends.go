@@ -20,7 +20,7 @@ func (r *Reader) Ends(ctx context.Context, db *rules.Database, table string) (*s
 	ender, ok := db.Opened.(catalog.Ender)
 	owner, model := r.Facts.ModelOf(table)
 	t, key := db.Tables[table], model.Key()
-	if !ok || key == nil || Incomparable(t, key, owner, model, key) != "" {
+	if !ok || key == nil || incomparable(t, key, owner, model, key) != "" {
 		return nil, nil
 	}
 	scan := catalog.Scan{Table: table, Order: catalog.OrderBy(key, model), Carry: t.RowKey(key)}
@@ -77,8 +77,8 @@ func keyRange(s *stream.Stream) stream.KeyRange {
 	return r
 }
 
-// KeyOf writes the values of a key for people.
-func KeyOf(t *catalog.Table, values [][]byte) string {
+// keyOf writes the values of a key for people.
+func keyOf(t *catalog.Table, values [][]byte) string {
 	key := t.Key()
 	if len(values) != len(key) {
 		return ""

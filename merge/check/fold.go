@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Folded is a text without regard to case and to spaces at its end. The keys inside
+// folded is a text without regard to case and to spaces at its end. The keys inside
 // texts are compared so, for nothing tells the collation of a part of a text.
-func Folded(text []byte) []byte { return appendFolded(nil, text) }
+func folded(text []byte) []byte { return appendFolded(nil, text) }
 
 // appendFolded appends what folded returns.
 func appendFolded(dst, text []byte) []byte {

@@ -17,9 +17,9 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// Tally is what one world holds of one server's IDs. Times are milliseconds
+// tally is what one world holds of one server's IDs. Times are milliseconds
 // since the epoch of gameid.
-type Tally struct {
+type tally struct {
 	IDs            int64
 	Oldest, Newest int64
 	Listed         bool
@@ -31,8 +31,8 @@ type Tally struct {
 // tallies are the tallies of one world. Their number is bounded: garbage in
 // an ID column looks like up to a million servers.
 type tallies struct {
-	ByServer map[gameid.ServerID]*Tally
-	Others   Tally // of the servers that found no room
+	ByServer map[gameid.ServerID]*tally
+	Others   tally // of the servers that found no room
 	unlisted int   // servers in byServer that the registry does not list
 }
 
@@ -41,16 +41,16 @@ const maxUnlisted = 1000
 
 func newTallies(db *rules.Database) tallies {
 	t := tallies{
-		ByServer: make(map[gameid.ServerID]*Tally),
-		Others:   Tally{Oldest: math.MaxInt64, Newest: -1, mark: math.MaxInt64},
+		ByServer: make(map[gameid.ServerID]*tally),
+		Others:   tally{Oldest: math.MaxInt64, Newest: -1, mark: math.MaxInt64},
 	}
 	for _, s := range db.Servers {
-		t.ByServer[s.Server] = &Tally{Oldest: math.MaxInt64, Newest: -1, Listed: true, mark: s.Reserved}
+		t.ByServer[s.Server] = &tally{Oldest: math.MaxInt64, Newest: -1, Listed: true, mark: s.Reserved}
 	}
 	return t
 }
 
-func (t *tallies) of(s gameid.ServerID) *Tally {
+func (t *tallies) of(s gameid.ServerID) *tally {
 	if found := t.ByServer[s]; found != nil {
 		return found
 	}
@@ -58,7 +58,7 @@ func (t *tallies) of(s gameid.ServerID) *Tally {
 		return &t.Others
 	}
 	t.unlisted++
-	made := &Tally{Oldest: math.MaxInt64, Newest: -1, mark: math.MaxInt64}
+	made := &tally{Oldest: math.MaxInt64, Newest: -1, mark: math.MaxInt64}
 	t.ByServer[s] = made
 	return made
 }
@@ -72,7 +72,7 @@ func (t *tallies) Add(table *tallies) {
 	t.Others.add(&table.Others)
 }
 
-func (t *Tally) add(from *Tally) {
+func (t *tally) add(from *tally) {
 	t.IDs += from.IDs
 	t.Oldest = min(t.Oldest, from.Oldest)
 	t.Newest = max(t.Newest, from.Newest)
@@ -89,8 +89,8 @@ const (
 	idFaults // how many there are
 )
 
-// IDColumn is a column of IDs, in the sources where its IDs were judged.
-type IDColumn struct {
+// idColumn is a column of IDs, in the sources where its IDs were judged.
+type idColumn struct {
 	Name    string
 	Worlds  []*idsRead
 	Samples [idFaults][]verdict.Sample
@@ -122,7 +122,7 @@ type idScan struct {
 // again.
 type recentTally struct {
 	server gameid.ServerID
-	tally  *Tally
+	tally  *tally
 }
 
 // visit judges every row of a batch. It runs before the rows are merged.
@@ -240,9 +240,9 @@ func (f *Facts) judge(s *stream.Stream, column string) *idScan {
 }
 
 // byColumn fetches samples of the faults that were found, column by column.
-func (r *Reader) byColumn(ctx context.Context, table string, scans []*idScan) (columns []IDColumn, err error) {
+func (r *Reader) byColumn(ctx context.Context, table string, scans []*idScan) (columns []idColumn, err error) {
 	for name, of := range slice.Groups(scans, func(s *idScan) string { return s.column }) {
-		c := IDColumn{Name: name, Worlds: slice.Map(of, func(s *idScan) *idsRead { return &s.idsRead })}
+		c := idColumn{Name: name, Worlds: slice.Map(of, func(s *idScan) *idsRead { return &s.idsRead })}
 		for fault := range idFaults {
 			var kept []stream.Conflict
 			for _, s := range c.Worlds {

@@ -86,7 +86,7 @@ func (w *Rows) Question(f *Facts, beside int) GroupQuestion {
 // numbersOf returns what reads the numbers in a row.
 func (w *Rows) numbersOf(s *stream.Stream) func(row int) []keys.Integer {
 	if w.ref.Cells != nil {
-		return InCellsOf(w.ref, s)
+		return inCellsOf(w.ref, s)
 	}
 	at, one := s.Carry(w.ref.Columns[0]), make([]keys.Integer, 1)
 	return func(row int) (all []keys.Integer) {

@@ -58,7 +58,7 @@ func (r OpenReader) commonNames(c Candidate, streams []*stream.Stream) (take fun
 		if none.Has(v) {
 			return
 		}
-		set, form, word := sets[p.Stream.DB], p.Stream.Order(0, p.Row), Folded(v)
+		set, form, word := sets[p.Stream.DB], p.Stream.Order(0, p.Row), folded(v)
 		set.hashes.Add(form)
 		set.words.Add(word)
 		if seen[p.Stream.DB]++; seen[p.Stream.DB] > 1 {

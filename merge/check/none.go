@@ -55,7 +55,7 @@ func (r *noneReader) readKeys(ctx context.Context, db *rules.Database, to rules.
 			case ok:
 				r.numbers.Add(number)
 			default:
-				r.words[string(Folded(v))] = true
+				r.words[string(folded(v))] = true
 			}
 			*n++
 		}
@@ -90,7 +90,7 @@ func (r *noneReader) newKeys(db *rules.Database, to rules.ColumnName, n *int64) 
 
 // covers reports whether none has a key, however its letters are written.
 func (r *noneReader) covers(key []byte) bool {
-	alike := func(v string) bool { return bytes.Equal(Folded([]byte(v)), Folded(key)) }
+	alike := func(v string) bool { return bytes.Equal(folded([]byte(v)), folded(key)) }
 	return r.none.Has(key) || slices.ContainsFunc(r.ref.Declared.None, alike)
 }
 
@@ -106,7 +106,7 @@ func (r *noneReader) readRows(ctx context.Context, db *rules.Database, t *catalo
 	leaves, at := Leaves(&about, s), s.Carry(about.Columns[0])
 	values := func(b *catalog.Batch, row int) [][]byte { return [][]byte{b.Carry[at].At(row)} }
 	if about.Cells != nil {
-		inCells := InCellsOf(&about, s)
+		inCells := inCellsOf(&about, s)
 		values = func(_ *catalog.Batch, row int) (all [][]byte) {
 			return slice.Map(inCells(row), func(n keys.Integer) []byte { return []byte(n.String()) })
 		}
@@ -131,7 +131,7 @@ func (r *noneReader) isCovered(v []byte) bool {
 		return false
 	}
 	n, ok := keys.ParseInteger(v)
-	return ok && r.numbers.Has(n) || !ok && r.words[string(Folded(v))]
+	return ok && r.numbers.Has(n) || !ok && r.words[string(folded(v))]
 }
 
 func (r *noneReader) note(s *stream.Stream, row int, v []byte) {

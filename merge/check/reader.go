@@ -74,7 +74,7 @@ type Reading struct {
 	Gaps           []verdict.Gap // why the others did not
 	stream.Repeats               // its rows belong to parts, one by one
 	Samples        []verdict.Sample
-	IDs            []IDColumn
+	IDs            []idColumn
 	Crowds         crowds // if the question is about values across sources
 
 	Combined bool  // see combinesAll
@@ -322,7 +322,7 @@ func (r *Reader) keyStreams(code, table string, columns []string, excluded exclu
 	for db, t := range r.Facts.Having(table) {
 		reason := excluded[db]
 		if reason == "" {
-			reason = Incomparable(t, columns, owner, model, columns)
+			reason = incomparable(t, columns, owner, model, columns)
 		}
 		if reason != "" {
 			gaps = append(gaps, verdict.Gap{World: db.Name, Reason: reason})
@@ -341,9 +341,9 @@ func (r *Reader) keyStreams(code, table string, columns []string, excluded exclu
 	return streams, gaps
 }
 
-// Incomparable says why values of some columns of one table cannot be compared
+// incomparable says why values of some columns of one table cannot be compared
 // with those of the model, or returns "".
-func Incomparable(t *catalog.Table, columns []string, owner *rules.Database, model *catalog.Table, modelColumns []string) string {
+func incomparable(t *catalog.Table, columns []string, owner *rules.Database, model *catalog.Table, modelColumns []string) string {
 	for i, name := range columns {
 		col, want := t.Column(name), model.Column(modelColumns[i])
 		switch {

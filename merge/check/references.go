@@ -124,7 +124,7 @@ func (f follower) cannotFollow(db *rules.Database, excluded exclusions) []verdic
 		reason = db.CannotRefer(f.ref.Table, f.ref.Reference)
 	}
 	if reason == "" { // a join of other types uses no index
-		reason = Incomparable(db.Tables[f.ref.Table], f.ref.Columns, db, db.Tables[f.ref.ToTable], f.ref.ToColumns)
+		reason = incomparable(db.Tables[f.ref.Table], f.ref.Columns, db, db.Tables[f.ref.ToTable], f.ref.ToColumns)
 	}
 	if reason == "" {
 		return nil
@@ -168,7 +168,7 @@ func (f follower) referred(db *rules.Database, excluded exclusions) (streams []*
 		if s.DB == db {
 			continue
 		}
-		if reason := Incomparable(db.Tables[f.ref.Table], f.ref.Columns, s.DB, s.DB.Tables[f.ref.ToTable], f.ref.ToColumns); reason != "" {
+		if reason := incomparable(db.Tables[f.ref.Table], f.ref.Columns, s.DB, s.DB.Tables[f.ref.ToTable], f.ref.ToColumns); reason != "" {
 			gaps = append(gaps, verdict.Gap{World: db.Name, Reason: reason})
 			continue
 		}

@@ -41,7 +41,7 @@ func judgeIDs(f *Facts, k *keyReading) (o Outcome) {
 }
 
 // notIDs are the sources in which a column of IDs holds none.
-func notIDs(f *Facts, k *keyReading, c IDColumn) (gaps []verdict.Gap) {
+func notIDs(f *Facts, k *keyReading, c idColumn) (gaps []verdict.Gap) {
 	for db, t := range f.Having(k.Table) {
 		judged := slices.ContainsFunc(c.Worlds, func(s *idsRead) bool { return s.DB == db })
 		missed := slices.ContainsFunc(k.Gaps, func(g verdict.Gap) bool { return g.World == db.Name })
@@ -53,7 +53,7 @@ func notIDs(f *Facts, k *keyReading, c IDColumn) (gaps []verdict.Gap) {
 }
 
 // judge reports one fault of the IDs in a column.
-func (form idForm) judge(table string, c IDColumn) verdict.Result {
+func (form idForm) judge(table string, c idColumn) verdict.Result {
 	result := verdict.Result{Code: form.code, Table: table, Subject: c.Name, Columns: []string{c.Name}, Gaps: form.gaps}
 	var details []string
 	for _, s := range c.Worlds {
@@ -91,8 +91,8 @@ type idForm struct {
 // idForms are the forms of all faults. gaps are the sources that were not read;
 // noRegistry and noClock have those besides that cannot tell a fault.
 func idForms(f *Facts, gaps, noRegistry, noClock []verdict.Gap) []idForm {
-	unlisted := func(t *Tally) int64 { return t.Unlisted }
-	above := func(t *Tally) int64 { return t.Above }
+	unlisted := func(t *tally) int64 { return t.Unlisted }
+	above := func(t *tally) int64 { return t.Above }
 	return []idForm{{
 		verdict.CodeServerUnlisted, FaultUnlisted, "ID", noRegistry,
 		func(s *idsRead) string { return byServer(s, unlisted) },
@@ -124,7 +124,7 @@ func idForms(f *Facts, gaps, noRegistry, noClock []verdict.Gap) []idForm {
 }
 
 // byServer writes how many IDs of which servers: "server 12 (300); server 99 (4)".
-func byServer(s *idsRead, count func(*Tally) int64) string {
+func byServer(s *idsRead, count func(*tally) int64) string {
 	var parts []string
 	for _, server := range slices.Sorted(maps.Keys(s.tallies.ByServer)) {
 		if n := count(s.tallies.ByServer[server]); n > 0 {
@@ -139,7 +139,7 @@ func byServer(s *idsRead, count func(*Tally) int64) string {
 
 // queries completes a query with the digits of each of the first servers that
 // have something to count.
-func queries(s *idsRead, count func(*Tally) int64, query string) (all []string) {
+func queries(s *idsRead, count func(*tally) int64, query string) (all []string) {
 	const most = 3
 	for _, server := range slices.Sorted(maps.Keys(s.tallies.ByServer)) {
 		if count(s.tallies.ByServer[server]) > 0 && len(all) < most {

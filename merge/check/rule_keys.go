@@ -50,7 +50,7 @@ func judgeKey(f *Facts, k *keyReading) Outcome {
 	}
 	o := Outcome{Disjoint: map[rules.ColumnsID]bool{rules.IDOf(k.Table, k.Key...): k.Values+k.Repeats.Renamed == 0 && len(result.Gaps) == 0}}
 	action := keyAction(f, k.Table)
-	if way := MatchedAction(f, k.Table, k.Key); way != "" && result.Count > 0 {
+	if way := matchedAction(f, k.Table, k.Key); way != "" && result.Count > 0 {
 		result.Message += "; " + way
 	}
 	if looksAlike(f, &result, k) {

@@ -159,7 +159,7 @@ func (r *refusal) note(db *rules.Database, found catalog.Failing) {
 	}
 	for _, fields := range found.Samples {
 		if len(r.result.Samples) < rules.Samples {
-			key := KeyText(fields, db.Tables[table].RowKey(r.result.Columns))
+			key := keyText(fields, db.Tables[table].RowKey(r.result.Columns))
 			r.result.Samples = append(r.result.Samples, verdict.Sample{Key: key, Rows: []verdict.SampleRow{{World: db.Name, Fields: fields}}})
 		}
 	}

@@ -142,7 +142,7 @@ func judgeSpaces(ctx context.Context, f *Facts, r *Reader, read *measured) (Outc
 func judgeApart(f *Facts, apart []apartColumn) (results []verdict.Result) {
 	for _, c := range apart {
 		result := verdict.Result{Code: verdict.CodeReferenceUndeclared, Table: c.Table, Subject: c.Column, Columns: []string{c.Column}, Count: c.rows, Rows: c.rows,
-			Open: &verdict.OpenColumn{Keys: c.names}, Gaps: []verdict.Gap{{World: f.Model().Name, Reason: "an undeclared column has values that, if they are keys, would refer to other rows after the merge"}}}
+			Open: &verdict.OpenColumn{Keys: c.names}, Gaps: []verdict.Gap{{World: f.Model().Name, Reason: openValues}}}
 		result.Message = fmt.Sprintf("%s of %s, the only world whose rows are copied, would refer to rows of other worlds", printable.Count(c.rows, "value", "values"), f.Model().Name)
 		result.Next = []string{verdict.ChooseText(result.Open, c.Table, c.Column)}
 		results = append(results, result)

@@ -15,6 +15,9 @@ import (
 	"mergesafe/merge/verdict"
 )
 
+// openValues is what is not verified of a column that nobody declared.
+const openValues = "an undeclared column has values that, if they are keys, would refer to other rows after the merge"
+
 // undeclaredRule takes every column that is not declared, supposes that it names rows
 // of each other table, and looks whether after the merge one of its values would
 // name another row than before, or one where it named none, or none where it named
@@ -173,7 +176,7 @@ func judgeOpenColumn(ctx context.Context, f *Facts, r OpenReader, table string, 
 		}
 		result.Count += rows
 		in = append(in, p.db.Name+": "+printable.Number(rows))
-		result.Gaps = append(result.Gaps, verdict.Gap{World: p.db.Name, Reason: "an undeclared column has values that, if they are keys, would refer to other rows after the merge"})
+		result.Gaps = append(result.Gaps, verdict.Gap{World: p.db.Name, Reason: openValues})
 		kept = append(kept, slices.DeleteFunc(p.kept, func(k keptChange) bool { return !judged(k.as.candidate) })...)
 	}
 	if err := r.unsure(ctx, table, column, read, parts, judged, &result, named); err != nil {
@@ -277,7 +280,7 @@ func (r OpenReader) unsure(ctx context.Context, table, column string, got *openR
 			result.Gaps = append(append(result.Gaps, s.Gaps...), s.ReboundGaps...)
 			if n := s.reboundRows(); n > 0 {
 				named[k] += n
-				result.Gaps = append(result.Gaps, verdict.Gap{World: s.DB.Name, Reason: "an undeclared column has values that, if they are keys, would refer to other rows after the merge"})
+				result.Gaps = append(result.Gaps, verdict.Gap{World: s.DB.Name, Reason: openValues})
 			}
 		}
 		// A row that names several counts once, as far as can be told: for the key that

@@ -36,7 +36,7 @@ func Sample(ctx context.Context, c stream.Conflict, table string, key []string) 
 			return verdict.Sample{}, err
 		}
 		if i == 0 {
-			s.Key = KeyText(fields, key)
+			s.Key = keyText(fields, key)
 		}
 		row := verdict.SampleRow{World: m.DB.Name, Fields: fields}
 		if m.Table != table {
@@ -91,8 +91,8 @@ func Find(ctx context.Context, m stream.Member) ([]catalog.Field, error) {
 	return fields, nil
 }
 
-// KeyText writes the value of a key for people: "Ana", "guild=…, player=…".
-func KeyText(fields []catalog.Field, key []string) string {
+// keyText writes the value of a key for people: "Ana", "guild=…, player=…".
+func keyText(fields []catalog.Field, key []string) string {
 	var parts []string
 	for _, name := range key {
 		for _, f := range fields {

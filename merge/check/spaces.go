@@ -467,7 +467,7 @@ func (r *spaceReader) readApart(ctx context.Context) error {
 				return []keys.Integer{n}[:map[bool]int{true: 1}[ok]]
 			}
 			if c.Ref.Cells != nil {
-				numbers = InCellsOf(c.Ref, s)
+				numbers = inCellsOf(c.Ref, s)
 			}
 			s.Visit = append(s.Visit, func(b *catalog.Batch) {
 				for row := range b.Len {

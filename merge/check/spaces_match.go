@@ -32,7 +32,7 @@ func readMatched(ctx context.Context, sources []catalog.Source, tables []*catalo
 		if t == nil {
 			continue
 		}
-		if why := Incomparable(t, by.Columns, &rules.Database{Name: sources[0].Name()}, model, by.Columns); why != "" {
+		if why := incomparable(t, by.Columns, &rules.Database{Name: sources[0].Name()}, model, by.Columns); why != "" {
 			found.Gaps = append(found.Gaps, verdict.Gap{World: sources[i].Name(), Reason: why})
 			return found, nil
 		}
@@ -230,9 +230,9 @@ func Matches(ctx context.Context, sources []catalog.Source, planned *verdict.Rek
 	return all, nil
 }
 
-// MatchedAction says what to do about rows that have one key since others are matched; "" if
+// matchedAction says what to do about rows that have one key since others are matched; "" if
 // none of its columns names such.
-func MatchedAction(f *Facts, table string, key []string) string {
+func matchedAction(f *Facts, table string, key []string) string {
 	for _, name := range key {
 		moved := f.Rekeyed.moved(table, name)
 		if moved == nil || f.Combined[table] != nil {

@@ -66,7 +66,7 @@ func (s summaries) summary(db *rules.Database) verdict.Summary {
 	for _, table := range slices.Sorted(maps.Keys(db.Tables)) {
 		line := verdict.TableSummary{Table: table, Rows: db.About(table)}
 		if r := g.ranges[table]; r.First != nil {
-			line.First, line.Last = KeyOf(db.Tables[table], r.First), KeyOf(db.Tables[table], r.Last)
+			line.First, line.Last = keyOf(db.Tables[table], r.First), keyOf(db.Tables[table], r.Last)
 		}
 		all.Tables = append(all.Tables, line)
 	}

@@ -895,6 +895,6 @@ func (s *openScan) word(text []byte) {
 	if !s.pass.texts {
 		return
 	}
-	fold := Folded(text)
+	fold := folded(text)
 	s.each(textClass, func(set *KeySet, _ uint64) (bool, bool) { return set.words.Has(fold) })
 }

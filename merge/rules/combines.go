@@ -97,7 +97,7 @@ func validate(c *Combined, f *Resolved, t *catalog.Table) error {
 			return err
 		}
 	}
-	for column := range f.NewNames(t.Name) {
+	for column := range f.newNames(t.Name) {
 		switch {
 		case slices.Contains(key, column):
 			return fmt.Errorf("its column %s gets new names, but is part of the key by which the rows are combined", column)

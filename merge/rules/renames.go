@@ -57,8 +57,8 @@ func (f *Resolved) Follows(table, column string) bool {
 	return slices.ContainsFunc(f.Opts.Copies, func(c NameCopy) bool { return c.Table == table && c.Column == column })
 }
 
-// NewNames gives the columns of a table that get new names: by [[merge.name]], or along with the row that by names.
-func (f *Resolved) NewNames(table string) iter.Seq[string] {
+// newNames gives the columns of a table that get new names: by [[merge.name]], or along with the row that by names.
+func (f *Resolved) newNames(table string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, n := range f.Opts.Renames {
 			if n.Table == table && !yield(n.Column) {

@@ -208,7 +208,7 @@ func ReferenceTOML(r rules.DeclaredReference) string {
 		b.WriteString("none = " + TomlValues(r.None) + "\n")
 	}
 	if r.When != nil {
-		b.WriteString(WhenTOML(r.When) + "\n")
+		b.WriteString(whenTOML(r.When) + "\n")
 	}
 	return b.String()
 }
@@ -219,8 +219,8 @@ func ReferenceLine(r rules.DeclaredReference) string {
 	return head + " " + strings.ReplaceAll(rest, "\n", ", ")
 }
 
-// WhenTOML writes a condition as the rules have it.
-func WhenTOML(w *rules.When) string {
+// whenTOML writes a condition as the rules have it.
+func whenTOML(w *rules.When) string {
 	values := ", is = " + TomlValues(w.Is)
 	if len(w.Is) == 0 {
 		values = ", not = " + TomlValues(w.Not)

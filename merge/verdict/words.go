@@ -35,7 +35,7 @@ func OthersText(refs []*rules.Ref, table, column string) string {
 		}
 		rest.Column, rest.Not = r.When.Column, append(rest.Not, r.When.Is...)
 	}
-	return text + ", " + WhenTOML(rest)
+	return text + ", " + whenTOML(rest)
 }
 
 // AllowFlag is the flag that allows this result, quoted for a shell; "" if there is none.
