@@ -1,13 +1,11 @@
 package check_test
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/mergetest"
-	"mergesafe/merge/propose"
 	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
@@ -55,14 +53,11 @@ func TestCountersInRows(t *testing.T) {
 				c.seen && !strings.Contains(strings.Join(found[0].Next, "; "), `[[merge.counter]] at = "conf.`+c.column+`", to = "`) {
 				t.Errorf("the check says %+v", found)
 			}
-			var ruled bytes.Buffer
-			if err := propose.WriteRules(r, &ruled); err != nil {
-				t.Fatal(err)
+			ruled := writtenRules(t, r)
+			if got := strings.Contains(ruled, `# [[merge.counter]] at = "conf.`+c.column+`", to = "heroes.id"`); got != c.seen {
+				t.Errorf("the proposal says\n%s", ruled)
 			}
-			if got := strings.Contains(ruled.String(), `# [[merge.counter]] at = "conf.`+c.column+`", to = "heroes.id"`); got != c.seen {
-				t.Errorf("the proposal says\n%s", ruled.String())
-			}
-			_, plain, _ := strings.Cut(ruled.String(), "plain = [")
+			_, plain, _ := strings.Cut(ruled, "plain = [")
 			if c.seen && strings.Contains(plain, `"conf.`+c.column+`"`) {
 				t.Errorf("it is proposed as plain")
 			}

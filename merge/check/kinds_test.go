@@ -14,7 +14,6 @@ import (
 	"mergesafe/merge"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/mergetest"
-	"mergesafe/merge/propose"
 	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
@@ -122,12 +121,9 @@ func TestTwoKinds(t *testing.T) {
 						t.Errorf("%+v", p)
 					}
 				}
-				var file strings.Builder
-				if err := propose.WriteRules(r, &file); err != nil {
-					t.Fatal(err)
-				}
-				if strings.Contains(file.String(), "when = { column = \"etype\", is = [1, 2, 3, 5] }\n") != c.two {
-					t.Errorf("the file:\n%s", file.String())
+				file := writtenRules(t, r)
+				if strings.Contains(file, "when = { column = \"etype\", is = [1, 2, 3, 5] }\n") != c.two {
+					t.Errorf("the file:\n%s", file)
 				}
 				opts.Propose = false
 				hero := rules.DeclaredReference{At: []string{"guild_log.hero2"}, To: []string{"heroes.id"}}
@@ -270,10 +266,7 @@ func TestTwoKindsOfLetters(t *testing.T) {
 		both = append(both, db)
 	}
 	report := mustCheck(t, rules.Options{Propose: true, Rekey: &rules.Rekey{}}, both...)
-	var file strings.Builder
-	if err := propose.WriteRules(report, &file); err != nil {
-		t.Fatal(err)
-	}
+	file := writtenRules(t, report)
 	const proposed = `  # [[check.reference]]
   # to = "heroes.id"
   # at = ["guild_log.hero2"]
@@ -284,8 +277,8 @@ func TestTwoKindsOfLetters(t *testing.T) {
   # when = { column = "etype", is = [4] }
   # these are all of its rows
 `
-	if !strings.Contains(file.String(), proposed) {
-		t.Errorf("want\n%sin\n%s", proposed, &file)
+	if !strings.Contains(file, proposed) {
+		t.Errorf("want\n%sin\n%s", proposed, file)
 	}
 	for _, c := range report.Proposed.Columns {
 		if c.Kinds == nil {
@@ -318,10 +311,9 @@ func TestTwoKindsByNull(t *testing.T) {
 		if next := strings.Join(found["hero2"].Next, " "); !strings.Contains(next, want) {
 			t.Errorf("%q, want %s", next, want)
 		}
-		var file strings.Builder
-		r := mustCheck(t, rules.Options{Propose: true, Rekey: &rules.Rekey{}}, a, b)
-		if err := propose.WriteRules(r, &file); err != nil || !strings.Contains(file.String(), "  # "+want+"\n") {
-			t.Errorf("%v, want %s:\n%s", err, want, file.String())
+		file := writtenRules(t, mustCheck(t, rules.Options{Propose: true, Rekey: &rules.Rekey{}}, a, b))
+		if !strings.Contains(file, "  # "+want+"\n") {
+			t.Errorf("want %s:\n%s", want, file)
 		}
 	}
 }

@@ -2,6 +2,9 @@ package check_test
 
 import (
 	"context"
+	"slices"
+	"strings"
+	"testing"
 
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check"
@@ -19,4 +22,24 @@ func proposalsOf(ctx context.Context, sources []catalog.Source, opts rules.Optio
 		return nil, err
 	}
 	return check.Only(ctx, f, propose.ProposalTasks(f)...)
+}
+
+// proposed is what a column of a report is taken for.
+func proposed(t *testing.T, r *verdict.Report, at string) verdict.ProposedColumn {
+	t.Helper()
+	i := slices.IndexFunc(r.Proposed.Columns, func(c verdict.ProposedColumn) bool { return c.Table+"."+c.Column == at })
+	if i < 0 {
+		t.Fatal(at, "is not classified")
+	}
+	return r.Proposed.Columns[i]
+}
+
+// writtenRules is the file of rules that a report proposes.
+func writtenRules(t *testing.T, r *verdict.Report) string {
+	t.Helper()
+	var file strings.Builder
+	if err := propose.WriteRules(r, &file); err != nil {
+		t.Fatal(err)
+	}
+	return file.String()
 }

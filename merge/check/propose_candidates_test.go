@@ -9,7 +9,6 @@ import (
 
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/mergetest"
-	"mergesafe/merge/propose"
 	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
@@ -54,12 +53,9 @@ func TestProposalsMatchEveryRow(t *testing.T) {
 		}}
 	}
 	report := mustCheck(t, rules.Options{Propose: true}, world("a"), world("b"))
-	for _, c := range report.Proposed.Columns {
-		switch at := c.Table + "." + c.Column; at {
-		case "buddy.sender", "buddy.owner", "planets.id_owner":
-			if c.Class != verdict.ClassUndecided || c.To != "users.id" {
-				t.Errorf("%s is %s %s: %s", at, c.Class, c.To, c.Evidence)
-			}
+	for _, at := range []string{"buddy.sender", "buddy.owner", "planets.id_owner"} {
+		if c := proposed(t, report, at); c.Class != verdict.ClassUndecided || c.To != "users.id" {
+			t.Errorf("%s is %s %s: %s", at, c.Class, c.To, c.Evidence)
 		}
 	}
 }
@@ -73,10 +69,7 @@ func TestProposalsOfARivalWithoutMisses(t *testing.T) {
 		}}
 	}
 	report := mustCheck(t, rules.Options{Propose: true}, world("a"), world("b"))
-	var text strings.Builder
-	if err := propose.WriteRules(report, &text); err != nil {
-		t.Fatal(err)
-	}
+	text := writtenRules(t, report)
 	want := `  # hero.id may be meant, but only guild.id matches every row; 0 of 24 rows without a match, 0 of them with a match in another world
   # [[check.reference]]
   # to = "guild.id"
@@ -85,20 +78,15 @@ func TestProposalsOfARivalWithoutMisses(t *testing.T) {
   # or: plain, or shared
   "gift.hero_id",
 `
-	if !strings.Contains(text.String(), want) {
-		t.Errorf("want\n%sin\n%s", want, &text)
+	if !strings.Contains(text, want) {
+		t.Errorf("want\n%sin\n%s", want, text)
 	}
-	for _, c := range report.Proposed.Columns {
-		if c.Table != "gift" || c.Column != "hero_id" {
-			continue
-		}
-		var got []string
-		for _, k := range c.Candidates {
-			got = append(got, fmt.Sprintf("%s %d-%d %s", k.Key, k.Matched, k.Misses(), k.Name))
-		}
-		if diff := cmp.Diff([]string{"guild.id 24-0 no", "hero.id 20-4 clear", "gift.n 14-10 no"}, got); diff != "" {
-			t.Error(diff)
-		}
+	var got []string
+	for _, k := range proposed(t, report, "gift.hero_id").Candidates {
+		got = append(got, fmt.Sprintf("%s %d-%d %s", k.Key, k.Matched, k.Misses(), k.Name))
+	}
+	if diff := cmp.Diff([]string{"guild.id 24-0 no", "hero.id 20-4 clear", "gift.n 14-10 no"}, got); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -117,10 +105,8 @@ func TestProposalsCompareRows(t *testing.T) {
 		return db
 	}
 	for differing, want := range map[int]verdict.ColumnClass{0: verdict.ClassShared, 13: verdict.ClassUndecided} {
-		for _, c := range mustCheck(t, rules.Options{Propose: true}, world("a", 0), world("b", differing)).Proposed.Columns {
-			if c.Column == "id" && c.Class != want {
-				t.Errorf("with %d differing rows it is %s: %s", differing, c.Class, c.Evidence)
-			}
+		if c := proposed(t, mustCheck(t, rules.Options{Propose: true}, world("a", 0), world("b", differing)), "rates.id"); c.Class != want {
+			t.Errorf("with %d differing rows it is %s: %s", differing, c.Class, c.Evidence)
 		}
 	}
 }

@@ -22,9 +22,6 @@ type measured struct {
 	found      int // of these, the ones to what a world counts
 	wrong      []string
 	missed     []string // true references that are left undecided
-	doubted    []string // what is undecided and no reference
-	natural    int      // proposed
-	naturals   int      // of these, right
 	kinds      int      // references of some rows of a column, by their conditions
 	parted     []string // of these, the ones of which the column that says so was found
 	unparted   []string
@@ -127,8 +124,6 @@ func measure(refs *gameworlds.Refs, r *verdict.Report) (m measured) {
 			lines[propose.Asked(p)+" "+p.To] = true
 			if isReference {
 				m.missed = append(m.missed, where)
-			} else {
-				m.doubted = append(m.doubted, where)
 			}
 		default:
 			// Keys that are in some bits of as many values as are keys are for a person to see:
@@ -136,11 +131,6 @@ func measure(refs *gameworlds.Refs, r *verdict.Report) (m measured) {
 			inBits := func(m gameworlds.Meaning) bool { return m.Kind == gameworlds.Cell && m.When == nil }
 			if isReference && !slices.ContainsFunc(refs.Columns[at], inBits) {
 				m.outside = append(m.outside, where)
-			}
-		}
-		if p.Class == verdict.ClassShared {
-			if m.natural++; is(at, gameworlds.Natural) {
-				m.naturals++
 			}
 		}
 	}

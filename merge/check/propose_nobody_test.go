@@ -8,7 +8,6 @@ import (
 
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/mergetest"
-	"mergesafe/merge/propose"
 	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
@@ -58,12 +57,9 @@ func TestProposalsOfNobody(t *testing.T) {
 					db.Rows["characters"] = append(db.Rows["characters"], row)
 				}
 			}
-			for _, c := range mustCheck(t, rules.Options{Propose: true}, a, b).Proposed.Columns {
-				if c.Table == "pets" && c.Column == "owner" {
-					if c.Class != verdict.ClassUndecided || c.To != "characters.guid" || fmt.Sprint(c.None) != test.want {
-						t.Errorf("%+v, want none %s", c, test.want)
-					}
-				}
+			c := proposed(t, mustCheck(t, rules.Options{Propose: true}, a, b), "pets.owner")
+			if c.Class != verdict.ClassUndecided || c.To != "characters.guid" || fmt.Sprint(c.None) != test.want {
+				t.Errorf("%+v, want none %s", c, test.want)
 			}
 		})
 	}
@@ -79,17 +75,14 @@ func TestWriteRulesOffersSpaces(t *testing.T) {
 		}
 	}
 	r := mustCheck(t, rules.Options{Propose: true}, a, b)
-	var text strings.Builder
-	if err := propose.WriteRules(r, &text); err != nil {
-		t.Fatal(err)
-	}
+	text := writtenRules(t, r)
 	for _, want := range []string{
 		"  # one row for each: [[check.reference]] to = \"characters.guid\", at = [\"bank.slot_id\"]; a key of its own: [[merge.space]] keys = [\"bank.slot_id\"],\n" +
 			"  # as at the end of this file; or plain, or shared\n  \"bank.slot_id\",\n",
 		"# These are undecided above. Remove the # if they are keys of their own:\n# [[merge.space]]\n# keys = [\"bank.slot_id\"]\n",
 	} {
-		if !strings.Contains(text.String(), want) {
-			t.Errorf("%q is not in\n%s", want, &text)
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
 }

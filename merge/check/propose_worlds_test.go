@@ -95,7 +95,7 @@ type alarms struct {
 
 func alarmsOf(t *testing.T, s *gameworlds.Schema, both []catalog.Source) (a alarms) {
 	t.Helper()
-	ruled := trueRules(s.Refs, nil)
+	ruled := trueRules(s.Refs)
 	several, declared := make(map[string]bool), make(map[string]bool)
 	ruled.References = slices.DeleteFunc(ruled.References, func(r rules.DeclaredReference) bool {
 		again := declared[r.At[0]]
@@ -244,13 +244,10 @@ func TestProposalsOfPublicGames(t *testing.T) {
 	t.Log("\n" + strings.Join(table, "\n"))
 }
 
-// trueRules declares what is true of a schema, but for the columns that are forgotten.
-func trueRules(refs *gameworlds.Refs, forgotten []gameworlds.Column) (d rules.Declarations) {
+// trueRules declares what is true of a schema.
+func trueRules(refs *gameworlds.Refs) (d rules.Declarations) {
 	for _, c := range slices.SortedFunc(maps.Keys(refs.Columns), func(a, b gameworlds.Column) int { return strings.Compare(a.String(), b.String()) }) {
 		meanings := refs.Columns[c]
-		if slices.Contains(forgotten, c) {
-			continue
-		}
 		at := c.String()
 		for i, m := range meanings {
 			switch m.Kind {

@@ -41,13 +41,8 @@ func TestCombinedTables(t *testing.T) {
 	policy := rules.TablePolicy{Tables: []string{"wallets"}, Policy: rules.PolicyCombine, Columns: map[string]string{"gold": "sum", "best": "first", "name": "last"}}
 	plain := []rules.Declarations{{Plain: []string{"wallets.gold", "wallets.season"}}}
 	opts := rules.Options{Tables: []rules.TablePolicy{policy}, Rules: plain}
-	of := func(opts rules.Options, dbs ...*mergetest.Database) (codes []string) {
-		for _, r := range mustCheck(t, opts, dbs...).Results {
-			if r.Verdict != verdict.Pass && (r.Table == "wallets" || r.Table == "things") && !strings.HasPrefix(r.Code, "server") {
-				codes = append(codes, r.Code)
-			}
-		}
-		return codes
+	of := func(opts rules.Options, dbs ...*mergetest.Database) []string {
+		return codesOf(mustCheck(t, opts, dbs...), "wallets", "things")
 	}
 	a, b, c := withWallets("a", 101, 1, 2, 3), withWallets("b", 201, 2, 3), withWallets("c", 301, 3, 4)
 	want := "key-collision unique-collision auto-increment reference-ambiguous"

@@ -170,6 +170,16 @@ func find(r *verdict.Report, code, table, subject string) (all []verdict.Result)
 	return all
 }
 
+// codesOf are those of what is not passed of some tables, but for what registries list.
+func codesOf(r *verdict.Report, tables ...string) (codes []string) {
+	for _, result := range r.Results {
+		if result.Verdict != verdict.Pass && slices.Contains(tables, result.Table) && !strings.HasPrefix(result.Code, "server") {
+			codes = append(codes, result.Code)
+		}
+	}
+	return codes
+}
+
 // findings is what stands against a merge, as "code table subject" and count.
 func findings(r *verdict.Report) map[string]int64 {
 	found := make(map[string]int64)
