@@ -15,13 +15,18 @@ import (
 )
 
 // proposalsOf classifies the columns, and checks nothing.
-func proposalsOf(ctx context.Context, sources []catalog.Source, opts rules.Options) (*verdict.Report, error) {
+func proposalsOf(t fatal, sources []catalog.Source, opts rules.Options) *verdict.Report {
+	t.Helper()
 	opts.Propose = true
-	f, err := check.DescribeAll(ctx, sources, opts)
+	f, err := check.DescribeAll(context.Background(), sources, opts)
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
-	return check.Only(ctx, f, propose.ProposalTasks(f)...)
+	r, err := check.Only(context.Background(), f, propose.ProposalTasks(f)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 // proposed is what a column of a report is taken for.

@@ -93,10 +93,7 @@ func decidedWhereExplainDoubts(t *testing.T, worlds []catalog.Source, proposed *
 // data, nor lists of keys for texts.
 func TestProposalsLeaveOpenWhatExplainDoubts(t *testing.T) {
 	worlds := []catalog.Source{littleWorld(t, "north", 1), littleWorld(t, "south", 2)}
-	r, err := proposalsOf(t.Context(), worlds, rules.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := proposalsOf(t, worlds, rules.Options{})
 	if found := decidedWhereExplainDoubts(t, worlds, r.Proposed); len(found) > 0 {
 		t.Errorf("decided:\n%s", strings.Join(found, "\n"))
 	}

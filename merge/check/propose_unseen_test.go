@@ -79,11 +79,7 @@ func TestProposalsOfUnseenGames(t *testing.T) {
 					}
 					worlds = append(worlds, unseenWorld(t, s, o))
 				}
-				r, err := proposalsOf(t.Context(), worlds, rules.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				o := offeredOf(s.Refs, r.Proposed.Columns)
+				o := offeredOf(s.Refs, proposalsOf(t, worlds, rules.Options{}).Proposed.Columns)
 				t.Logf("%d references: %d right, %d undecided, %d wrong\n%s", o.all(), o.right, o.undecided, len(o.wrong), strings.Join(o.open, "\n"))
 				if len(o.wrong) > 0 || o.all() < 30 || 100*o.right < 80*o.all() {
 					t.Errorf("of %d references %d are right, want 80 in 100, and none of these wrong:\n%s", o.all(), o.right, strings.Join(o.wrong, "\n"))

@@ -78,11 +78,7 @@ func (h hardship) propose(t *testing.T, s *gameworlds.Schema) (*verdict.Report, 
 		defer source.Close()
 		both = append(both, source)
 	}
-	r, err := proposalsOf(t.Context(), both, rules.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r, alarmsOf(t, s, both)
+	return proposalsOf(t, both, rules.Options{}), alarmsOf(t, s, both)
 }
 
 // alarms are the references that a check says name two kinds of things.

@@ -300,10 +300,7 @@ func TestRepeatedNamesAreCounted(t *testing.T) {
 		if want == 0 || seen[1] > 10 {
 			return
 		}
-		proposed, err := proposalsOf(context.Background(), sources, rules.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		proposed := proposalsOf(t, sources, rules.Options{})
 		explained, err := propose.Explain(context.Background(), sources, rules.Options{}, "letters", "whom")
 		if err != nil {
 			t.Fatal(err)
