@@ -919,10 +919,7 @@ func TestPlantedInMillions(t *testing.T) {
 				}
 			}
 		}
-		report, err := merge.Check(context.Background(), all, rules.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		report := checked(t, all, rules.Options{})
 		want := map[string]int64{"key-collision|items|id": int64(len(planted)), "server-unlisted|items|id": int64(len(planted))}
 		if diff := cmp.Diff(want, findings(report)); diff != "" {
 			t.Errorf("keys %s (-want +got):\n%s", form, diff)

@@ -1,7 +1,6 @@
 package check_test
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
 	"path/filepath"
@@ -14,7 +13,6 @@ import (
 	"pgregory.net/rapid"
 
 	"mergesafe/internal/servertest"
-	"mergesafe/merge"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/mergetest"
 	"mergesafe/merge/rules"
@@ -116,10 +114,7 @@ func (e engine) compare(t *testing.T, seed int) map[string]int64 {
 		defer s.Close()
 		real = append(real, s)
 	}
-	report, err := merge.Check(context.Background(), real, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := checked(t, real, opts)
 	return matchesLook(t, report, d.dbs, opts)
 }
 

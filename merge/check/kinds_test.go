@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"mergesafe/internal/servertest"
-	"mergesafe/merge"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/mergetest"
 	"mergesafe/merge/rules"
@@ -192,10 +191,7 @@ func withItems(db *mergetest.Database, seed uint64, more ...string) {
 func declared(t *testing.T, a, b catalog.Source, refs ...rules.DeclaredReference) map[string]verdict.Result {
 	t.Helper()
 	opts := rules.Options{Rekey: &rules.Rekey{}, Rules: []rules.Declarations{{Plain: []string{"guild_log.etype", "guild_log.server"}, References: refs}}}
-	r, err := merge.Check(t.Context(), []catalog.Source{a, b}, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := checked(t, []catalog.Source{a, b}, opts)
 	found := make(map[string]verdict.Result)
 	for _, result := range r.Results {
 		if result.Code == verdict.CodeReferenceTwoKinds {

@@ -2,7 +2,6 @@ package check_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -14,7 +13,6 @@ import (
 	"pgregory.net/rapid"
 
 	"mergesafe/gameid"
-	"mergesafe/merge"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/mergetest"
 	"mergesafe/merge/rules"
@@ -58,10 +56,7 @@ func TestDisjointServersPass(t *testing.T) {
 			}
 			dbs = append(dbs, db)
 		}
-		report, err := merge.Check(context.Background(), sources(dbs...), rules.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		report := checked(t, sources(dbs...), rules.Options{})
 		if report.Verdict != verdict.Pass || report.ExitCode() != 0 {
 			t.Fatalf("%s: %v", report.Verdict, findings(report))
 		}
@@ -74,19 +69,13 @@ func TestFindsWhatTheReferenceFinds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dbs := drawTrouble(t)
 		opts := rules.Options{Clock: func() time.Time { return now }}
-		report, err := merge.Check(context.Background(), sources(dbs...), opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		report := checked(t, sources(dbs...), opts)
 		want := reference(dbs)
 		if diff := cmp.Diff(want, findings(report)); diff != "" {
 			t.Fatalf("findings differ (-reference +Check):\n%s", diff)
 		}
 		consistent(t, report)
-		again, err := merge.Check(context.Background(), sources(dbs...), opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := checked(t, sources(dbs...), opts)
 		if diff := cmp.Diff(report, again); diff != "" {
 			t.Fatalf("a second check of the same databases differs:\n%s", diff)
 		}

@@ -17,7 +17,6 @@ import (
 	"mergesafe/internal/gameworlds"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
-	"mergesafe/merge"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
@@ -104,10 +103,7 @@ func alarmsOf(t *testing.T, s *gameworlds.Schema, both []catalog.Source) (a alar
 		}
 	}
 	a.references, a.kinds = len(ruled.References)-len(several), len(several)
-	r, err := merge.Check(t.Context(), both, rules.Options{Rules: []rules.Declarations{ruled}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := checked(t, both, rules.Options{Rules: []rules.Declarations{ruled}})
 	for _, r := range r.Results {
 		switch {
 		case r.Code != verdict.CodeReferenceTwoKinds || len(r.Columns) == 0:

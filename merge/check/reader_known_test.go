@@ -35,10 +35,7 @@ func (r readings) Scan(ctx context.Context, scan catalog.Scan) iter.Seq2[*catalo
 func checkNoting(t *testing.T, opts rules.Options, a, b *mergetest.Database) (*verdict.Report, map[string]int) {
 	t.Helper()
 	noted := readings{b, make(map[string]int)}
-	report, err := merge.Check(t.Context(), []catalog.Source{a, noted}, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := checked(t, []catalog.Source{a, noted}, opts)
 	return report, noted.of
 }
 
@@ -178,10 +175,7 @@ func TestEstimatesChangeNothing(t *testing.T) {
 	for _, rows := range []int64{0, 7, 1 << 40} {
 		last := make(map[string]rules.Progress)
 		opts.Progress = func(p rules.Progress) { last[p.World] = p }
-		report, err := merge.Check(t.Context(), []catalog.Source{guessing{logged("a", 30), rows}, guessing{logged("b", 20), rows}}, opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		report := checked(t, []catalog.Source{guessing{logged("a", 30), rows}, guessing{logged("b", 20), rows}}, opts)
 		if diff := cmp.Diff(want, findings(report)); diff != "" {
 			t.Errorf("about %d rows (-want +got):\n%s", rows, diff)
 		}

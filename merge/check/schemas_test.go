@@ -2,7 +2,6 @@ package check_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"mergesafe/merge"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/mergetest"
 	"mergesafe/merge/rules"
@@ -26,10 +24,7 @@ func TestAnySchema(t *testing.T) {
 		schema, opts := drawSchema(t)
 		dbs := drawDatabases(t, schema)
 		opts.Clock = func() time.Time { return now }
-		report, err := merge.Check(context.Background(), sources(dbs...), opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		report := checked(t, sources(dbs...), opts)
 		matchesLook(t, report, dbs, opts)
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/mergetest"
 	"mergesafe/merge/report"
@@ -30,10 +29,7 @@ func TestEmptyListsInJSON(t *testing.T) {
 	}
 	var reports []*verdict.Report
 	quick := func(r *verdict.Report) { reports = append(reports, r) }
-	full, err := merge.Check(t.Context(), sources(empty("a"), empty("b")), rules.Options{}, quick)
-	if err != nil {
-		t.Fatal(err)
-	}
+	full := checked(t, sources(empty("a"), empty("b")), rules.Options{}, quick)
 	for _, r := range append(reports, full) {
 		if text, err := json.Marshal(r); err != nil || strings.Contains(string(text), ":null") {
 			t.Errorf("%s, %v", text, err)

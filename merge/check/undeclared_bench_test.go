@@ -14,7 +14,6 @@ import (
 
 	"mergesafe/internal/garbage"
 	"mergesafe/internal/servertest"
-	"mergesafe/merge"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
@@ -131,10 +130,7 @@ func TestMemoryOfOpenColumns(t *testing.T) {
 				}
 			}}
 			began := time.Now()
-			report, err := merge.Check(t.Context(), sources, opts)
-			if err != nil {
-				t.Fatal(err)
-			}
+			report := checked(t, sources, opts)
 			took := time.Since(began)
 			var after runtime.MemStats
 			runtime.ReadMemStats(&after)

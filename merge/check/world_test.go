@@ -119,10 +119,7 @@ func sources(dbs ...*mergetest.Database) (all []catalog.Source) {
 func mustCheck(t testing.TB, opts rules.Options, dbs ...*mergetest.Database) *verdict.Report {
 	t.Helper()
 	opts.Clock = func() time.Time { return now }
-	report, err := merge.Check(context.Background(), sources(dbs...), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := checked(t, sources(dbs...), opts)
 	settles(t, report)
 	if opts.Rekey != nil {
 		sameWithoutValues(t, sources(dbs...), opts, report, func(*check.Reader) {})
@@ -144,6 +141,16 @@ func sameWithoutValues(t fatal, sources []catalog.Source, opts rules.Options, re
 	if !reflect.DeepEqual(again.Results, report.Results) || !slices.Equal(again.PlainOpen, report.PlainOpen) {
 		t.Fatalf("without values that are kept:\n%+v %q, want\n%+v %q", again.Results, again.PlainOpen, report.Results, report.PlainOpen)
 	}
+}
+
+// checked is what a check says.
+func checked(t fatal, sources []catalog.Source, opts rules.Options, quick ...func(*verdict.Report)) *verdict.Report {
+	t.Helper()
+	report, err := merge.Check(context.Background(), sources, opts, quick...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
 }
 
 // settles makes sure that each finding that is not verified names the line of a rule file or the flag that settles it.
