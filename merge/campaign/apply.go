@@ -73,6 +73,7 @@ func choose(ctx context.Context, r *runner, jobs []*job) (due, begun []*job) {
 		j.used = rec.Phase == Failed
 		switch {
 		case (rec.Phase == Skipped || rec.Phase == Undone) && !j.named:
+			skippedBegun(ctx, r, j, rec)
 			return
 		case rec.Phase == Verified:
 			if !gone(ctx, r, j) || !j.named {
@@ -135,6 +136,12 @@ func gone(ctx context.Context, r *runner, j *job) bool {
 		return false
 	}
 	at, err := merge.LookUp(ctx, plan, j.into, j.databases)
+	if err == nil && lost(r, j, at) {
+		return true
+	}
+	if err == nil {
+		noteLater(r, j, at)
+	}
 	if err != nil || !at.State.Nothing() {
 		return false
 	}
@@ -144,6 +151,54 @@ func gone(ctx context.Context, r *runner, j *job) bool {
 		rec.Advice = []string{"To merge it again:", r.opts.Command("plan", j.Name()), r.opts.Command("apply", j.Name())}
 	})
 	return true
+}
+
+// lostProblem says that the new database of a merge that was opened is missing.
+func lostProblem(j *job) string {
+	return fmt.Sprintf("the fences of its worlds say that it was opened, but %s is missing or has another name, with all changes that players made there", j.into.Name)
+}
+
+// lost records that, if a merge is found so, and reports whether it is.
+func lost(r *runner, j *job, at *merge.Status) bool {
+	if !at.Lost {
+		return false
+	}
+	r.update(j.Merge, KindFailed, lostProblem(j), func(rec *record) {
+		rec.rest(Failed, lostProblem(j), []string{"When it is restored:", r.opts.Command("verify", j.Name()),
+			"If it is lost for good, return to the worlds:", r.opts.Command("undo -force", j.Name())}, nil)
+	})
+	return true
+}
+
+// noteLater records to which later merge an opened database went as a world, as it is found.
+func noteLater(r *runner, j *job, at *merge.Status) {
+	if rec := r.recordOf(j); rec.Later != at.Later {
+		r.update(j.Merge, "", "", func(rec *record) { rec.Later = at.Later })
+	}
+}
+
+// skippedBegun looks whether a merge that was skipped has begun, which the state does not know if it was lost or is older.
+func skippedBegun(ctx context.Context, r *runner, j *job, rec *record) {
+	if rec.Phase != Skipped || rec.begun() {
+		return
+	}
+	plan, err := r.planOf(ctx, j)
+	if err != nil || plan == nil {
+		return // of one that was never planned, nothing can tell
+	}
+	at, err := begunAlready(ctx, plan, j.into, j.databases)
+	switch {
+	case err != nil:
+		r.opts.Warn(fmt.Sprintf("whether the merge %s had begun when it was skipped is not known: %s", j.Name(), plainly(err)))
+	case at == nil:
+	case at.State == merge.StateOpen:
+		r.adopt(j, plan, at)
+	default:
+		r.update(j.Merge, KindSkipped, skippedText, func(rec *record) {
+			rec.describe(j, plan)
+			rec.Problem = skippedText
+		})
+	}
 }
 
 // begunState is the state of a merge, and whether it has begun. The new database says so, or the state of the

@@ -171,6 +171,9 @@ func (t *attempt) fail(ctx context.Context, command string, err error) ending {
 	var reports, advice []string
 	problem := plainly(err)
 	if t.plan != nil {
+		if at, err := merge.LookUp(ctx, t.plan, t.job.into, t.job.databases); err == nil && lost(t.r, t.job, at) {
+			return failed
+		}
 		if o := t.r.outcome(command, t.plan, t.began, err); o != nil {
 			reports = t.r.report(t.job, o, command)
 			problem, advice = explain(o)

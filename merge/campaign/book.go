@@ -205,6 +205,10 @@ func (b *Book) Skip(ctx context.Context, merge string) error {
 	})
 }
 
+// skippedText is the problem of a merge that was skipped after it began.
+const skippedText = "skipped by the operator after it began; its new database is not open: " +
+	"apply it by name, or undo it, before you start a game server of its worlds"
+
 // skip leaves out a merge that nobody works on.
 func (b *Book) skip(ctx context.Context, s state, r *record) error {
 	begun := r.Phase.Begun()
@@ -212,8 +216,7 @@ func (b *Book) skip(ctx context.Context, s state, r *record) error {
 	r.Phase, r.Skip, r.Problem, r.Advice = Skipped, false, "", nil
 	text := "skipped by the operator; nothing was written"
 	if begun {
-		text = "skipped by the operator after it began; its new database is not open: " +
-			"apply it by name, or undo it, before you start a game server of its worlds"
+		text = skippedText
 		r.Problem = text
 	}
 	if err := s.put(ctx, r); err != nil {

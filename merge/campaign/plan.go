@@ -41,6 +41,7 @@ type planner struct {
 func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 	rec := p.r.recordOf(j)
 	if (rec.Phase == Skipped || rec.Phase == Undone) && !j.named {
+		skippedBegun(ctx, p.r, j, rec)
 		return done
 	}
 	plan, err := p.r.planOf(ctx, j)
@@ -51,6 +52,9 @@ func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 			err = fmt.Errorf("%s is a plan for other databases: %w", p.r.book.PlanFile(j.Name()), err)
 		} else {
 			at, err = begunAlready(ctx, plan, into, worlds)
+		}
+		if at != nil && at.Lost {
+			err = errors.New(lostProblem(j))
 		}
 		same := slices.Equal(namesOf(plan), j.Worlds) && j.fits(plan)
 		if at != nil && !same {

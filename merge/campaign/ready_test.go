@@ -251,3 +251,89 @@ func TestReadyInterrupted(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// The new database of an opened merge that is missing is named as that by each command: it is not one that is made and not open, nor one
+// that was undone.
+func TestLostAfterOpen(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3, 3)
+	b := p.book("", "w1 w2")
+	planned(t, b, p.options())
+	must(t, second(Apply(t.Context(), b, p.options())))
+	file := strings.TrimPrefix(p.newDatabase("w1").DSN, "sqlite:")
+	must(t, os.Rename(file, file+".away"))
+	named := p.options()
+	named.Merges = []string{"w1"}
+	for name, run := range map[string]func(context.Context, *Book, Options) (*Status, error){"verify": Verify, "apply": Apply, "apply w1": Apply, "plan": Plan} {
+		o := p.options()
+		if name == "apply w1" {
+			o = named
+		}
+		s, err := run(t.Context(), b, o)
+		if m := s.Merges[0]; m.Phase != Failed || !strings.Contains(m.Problem, "w1_m2 is missing or has another name, with all changes") || (name == "plan") != (err != nil) {
+			t.Errorf("%s: %+v, %v", name, m, err)
+		}
+	}
+	must(t, os.Rename(file+".away", file))
+	must(t, second(Verify(t.Context(), b, named)))
+	if got := phases(t, b); got != "w1 verified" {
+		t.Error(got)
+	}
+}
+
+// When the state is lost, a merge can be skipped that has begun: the next command finds that, and whether it is open.
+func TestSkippedWithoutState(t *testing.T) {
+	t.Parallel()
+	for made, want := range map[bool]string{true: "w1 skipped after it began", false: "w1 verified"} {
+		p := newPlace(t, 3, 3)
+		b := p.book("", "w1 w2")
+		planned(t, b, p.options())
+		plan, err := b.readPlan("w1")
+		must(t, err)
+		worlds := []merge.Database{p.database("w1"), p.database("w2")}
+		must(t, second(merge.Apply(t.Context(), plan, p.newDatabase("w1"), worlds, merge.Options{})))
+		if !made {
+			must(t, second(merge.Open(t.Context(), plan, p.newDatabase("w1"), worlds, merge.OpenOptions{})))
+		}
+		for _, run := range []func(context.Context, *Book, Options) (*Status, error){Apply, Plan} {
+			must(t, b.Close())
+			must(t, os.RemoveAll(b.statePath()))
+			b = p.book("", "w1 w2")
+			must(t, b.Skip(t.Context(), "w1"))
+			s, err := run(t.Context(), b, p.options())
+			must(t, err)
+			got := "w1 " + string(s.Merges[0].Phase)
+			if s.Merges[0].Problem == skippedText {
+				got += " after it began"
+			}
+			if got != want {
+				t.Errorf("%s, want %s: %+v", got, want, s.Merges[0])
+			}
+		}
+	}
+}
+
+// An open database that became a world of a later merge is no place to start a game server.
+func TestLaterMergeOfACampaign(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3, 3, 3)
+	b := p.book("", "w1 w2")
+	planned(t, b, p.options())
+	must(t, second(Apply(t.Context(), b, p.options())))
+	both := []merge.Database{p.newDatabase("w1"), p.database("w3")}
+	into := merge.Database{Name: "big", DSN: "sqlite:" + filepath.Join(p.dir, "big.db")}
+	later, err := merge.NewPlan(t.Context(), into, both, merge.PlanOptions{})
+	must(t, err)
+	must(t, second(merge.Apply(t.Context(), later, into, both, merge.Options{})))
+	for _, run := range []func(context.Context, *Book, Options) (*Status, error){Apply, Verify} {
+		s, err := run(t.Context(), b, p.options())
+		must(t, err)
+		if m := s.Merges[0]; m.Phase != Verified || !strings.Contains(m.Later, `its world goes to "big"`) {
+			t.Errorf("%+v", m)
+		}
+		sections := s.startSections()
+		if len(sections[0].Rows) > 0 || len(sections[2].Items) != 1 {
+			t.Errorf("%+v", sections)
+		}
+	}
+}

@@ -81,6 +81,9 @@ type MergeStatus struct {
 	New  string `json:"new,omitempty"`  // the name of the new database; "" without a plan
 	Open bool   `json:"open,omitempty"` // it is open: the world may be started there, and only there
 
+	// Later says to which later merge the open database went as a world, as it was found last; "" if to none.
+	Later string `json:"later,omitempty"`
+
 	// Address is where the new database is, and Was where the first world's was before, both without account and parameters.
 	// Grants give the accounts of the game in the new database what they may do in the first world.
 	Address string   `json:"address,omitempty"`

@@ -49,6 +49,12 @@ func verifyOne(ctx context.Context, r *runner, j *job) ending {
 		return not(err)
 	}
 	at, err = merge.LookUp(ctx, plan, j.into, j.databases)
+	if err == nil && lost(r, j, at) {
+		return failed
+	}
+	if err == nil {
+		noteLater(r, j, at)
+	}
 	if err == nil && !at.State.Whole() {
 		switch {
 		case before.Phase == Verified && gone(ctx, r, j), before.Phase == Undone && at.State.Nothing():

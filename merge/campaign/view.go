@@ -341,8 +341,13 @@ func (v *saying) tried() {
 func (s *Status) startSections() []report.Section {
 	start := report.Section{ID: "start", Title: "Start these game servers on the new databases", Head: []string{"game server of", "was on", "start it on"}}
 	grants := report.Section{ID: "grants", Title: "Rights that the game's accounts need there"}
+	later := report.Section{ID: "later", Title: "These became worlds of later merges: start no game server there"}
 	for _, m := range s.Merges {
 		if !m.Open || m.Phase != Verified {
+			continue
+		}
+		if m.Later != "" {
+			later.Items = append(later.Items, m.New+": "+m.Later)
 			continue
 		}
 		start.Rows = append(start.Rows, []string{m.Name(), m.Was, m.Address})
@@ -351,7 +356,7 @@ func (s *Status) startSections() []report.Section {
 	if len(start.Rows) > 0 {
 		start.Words = []string{"The other worlds of these merges no longer exist on their own: do not start their game servers."}
 	}
-	return []report.Section{start, grants}
+	return []report.Section{start, grants, later}
 }
 
 // problemSections say what is wrong, and what to do about it.
