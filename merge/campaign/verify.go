@@ -53,6 +53,9 @@ func verifyOne(ctx context.Context, r *runner, j *job) ending {
 		return failed
 	}
 	if err == nil {
+		if before.Plan == "" && !at.State.Nothing() { // the state was lost
+			r.adopt(j, plan, at)
+		}
 		noteLater(r, j, at)
 	}
 	if err == nil && !at.State.Whole() {

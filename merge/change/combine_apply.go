@@ -40,7 +40,13 @@ func bringCombinedWorld(ctx context.Context, r *job.Run, table, w int) error {
 			return nil
 		}
 		want := job.Expected{Rows: t.Worlds[w].Rows, Sum: t.Worlds[w].Sum}
-		err := job.Batches(r, ctx, soft, from, c.L, f, want, func(pg *world.Page) ([][]any, world.Sum, error) { return combined(soft, c, w, pg.Rows) })
+		err := job.Batches(r, ctx, soft, from, c.L, f, want, func(pg *world.Page) ([][]any, world.Sum, error) {
+			r.Seen.Add(r.Plan, w, c.L, pg.Rows) // their old keys
+			return combined(soft, c, w, pg.Rows)
+		})
+		if err != nil {
+			r.Seen.Forget(w, t.Name) // some of them may be written
+		}
 		if why, is := errors.AsType[*combineError](err); is { // the plan was told something else
 			err = &record.ChangedError{Database: from.Name, Table: t.Name, Reason: why.Error()}
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mergesafe/merge/keys"
 	"mergesafe/merge/mapping"
 	"mergesafe/merge/rules"
 
@@ -86,20 +87,28 @@ func (c *combiner) ofWorld(ctx context.Context, w int, rows [][]any) ([][]any, e
 	if c.table.Worlds[w].Rows == 0 || len(rows) == 0 {
 		return there, nil // it may not have the table
 	}
-	keys := make([][]any, len(rows))
+	its := make([][]any, len(rows))
 	for i, row := range rows {
-		keys[i] = c.L.KeyOf(row)
+		its[i] = c.L.KeyOf(row)
 	}
-	olds, at, err := mapping.OldRows(c.changes, c.plan, w, c.L.KeysOnly(), keys)
-	if err != nil || len(olds) == 0 {
-		return there, err
+	olds, places, err := mapping.OldRows(c.changes, c.plan, w, c.L.KeysOnly(), its)
+	if err != nil {
+		return nil, err
 	}
-	wanted := make([][]any, len(olds))
+	var wanted [][]any
+	var at []int
 	for i, old := range olds {
-		wanted[i] = make([]any, len(c.L.Columns))
-		for k, column := range c.L.Key {
-			wanted[i][column] = old[k]
+		if c.beyond(w, old) {
+			continue
 		}
+		row := make([]any, len(c.L.Columns))
+		for k, column := range c.L.Key {
+			row[column] = old[k]
+		}
+		wanted, at = append(wanted, row), append(at, places[i])
+	}
+	if len(wanted) == 0 {
+		return there, nil
 	}
 	found, err := lookUp(ctx, from, c.L, wanted)
 	if err != nil {
@@ -113,7 +122,7 @@ func (c *combiner) ofWorld(ctx context.Context, w int, rows [][]any) ([][]any, e
 		if _, err := way.Row(row); err != nil {
 			return nil, err
 		}
-		same, err := equalKeys(c.L.KeyOf(row), keys[at[i]])
+		same, err := equalKeys(c.L.KeyOf(row), its[at[i]])
 		if err != nil {
 			return nil, err
 		}
@@ -122,6 +131,18 @@ func (c *combiner) ofWorld(ctx context.Context, w int, rows [][]any) ([][]any, e
 		}
 	}
 	return there, nil
+}
+
+// beyond reports whether a key lies outside of all that a world has in its space, as those that others got mostly are: a server
+// that is asked for many of them reads the whole table.
+func (c *combiner) beyond(w int, key []any) bool {
+	n, is := world.AsInteger(key[0])
+	moved := c.plan.Rekey.Column(c.table.Name, c.L.Columns[c.L.Key[0]])
+	if !is || len(key) > 1 || moved == nil || !moved.Key {
+		return false
+	}
+	space := c.plan.Rekey.Space(moved.Cases[0].Space)
+	return space.Keep == "" && !keys.Range{Low: n, High: n, Any: true}.Meets(space.Worlds[w].Keys)
 }
 
 // equalKeys compares keys as the database does: 0 and -0 are one.

@@ -76,10 +76,6 @@ func raiseCounter(ctx context.Context, r *job.Run, w, to *world.Connection, tabl
 		return err
 	}
 	defer w.Drop()                         // it is read anew
-	if !to.Dialect().MySQL() && was == 0 { // the table never had a row there
-		_, err := to.Exec(ctx, "counter", "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", false, table, int64(next-1))
-		return err
-	}
 	if err := job.SetCounter(ctx, to, table, column, next); err != nil {
 		return fmt.Errorf("raising the counter of table %q of %q above the numbers used in %q: %w", table, w.Name, r.New.Name, err)
 	}

@@ -42,6 +42,16 @@ func TestRekeyCountersOfNarrowColumns(t *testing.T) {
 	})
 }
 
+// A column of integers that holds a text in SQLite counts no keys, and is named as what could not be read.
+func TestRekeyBesideAColumnOfOddValues(t *testing.T) {
+	e := worldtest.OnSQLite(t)
+	all := worldtest.KeyWorlds(t, e, 2, "CREATE TABLE odd (id INTEGER PRIMARY KEY, n INT)", "INSERT INTO odd VALUES (1, 5), (2, 'zz')")
+	opts := worldtest.KeyOptions(func(o *rules.Options, d *rules.Declarations) {
+		o.Rekey.Spaces = append(o.Rekey.Spaces, rules.Space{Keys: []string{"odd.id"}})
+	})
+	worldtest.Refuses(t, e.Fresh(t, "new"), all, opts, `n: could not be read: w0: table "odd", column "n": a value is text, want an integer`)
+}
+
 // A reference to a row that is gone gets a new value as well. The counter of its table goes on above that, also if no row of
 // that table comes: a new row of the game would get what belonged to the old one.
 func TestRekeyCounterOfATableWithoutRowsToCome(t *testing.T) {

@@ -3,6 +3,7 @@ package check
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -132,7 +133,15 @@ func (r *spaceReader) countersIn(ctx context.Context, chosen *verdict.Rekeying, 
 				}
 			}
 		})
-		if err := s.Drain(ctx); err != nil || s.Read > MaxCounterRows {
+		err := s.Drain(ctx)
+		if unsupported, is := errors.AsType[*catalog.UnsupportedError](err); is { // a column that has other values than numbers counts nothing
+			rest := slices.DeleteFunc(slices.Clone(columns), func(c string) bool { return c == unsupported.Column })
+			if len(rest) == len(columns) {
+				return nil, nil
+			}
+			return r.countersIn(ctx, chosen, table, rest)
+		}
+		if err != nil || s.Read > MaxCounterRows {
 			return nil, err
 		}
 		if s.Read == 0 {

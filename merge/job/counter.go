@@ -23,8 +23,11 @@ func SetCounter(ctx context.Context, c *world.Connection, table, column string, 
 	if err != nil || counts == 0 {
 		return err
 	}
-	_, err = c.Exec(ctx, "counter", "UPDATE sqlite_sequence SET seq = MAX(?, (SELECT COALESCE(MAX("+d.Quote(column)+"), 0) FROM "+d.Quote(table)+")) WHERE name = ?", false,
+	n, err := c.Exec(ctx, "counter", "UPDATE sqlite_sequence SET seq = MAX(?, (SELECT COALESCE(MAX("+d.Quote(column)+"), 0) FROM "+d.Quote(table)+")) WHERE name = ?", false,
 		int64(next-1), table)
+	if err == nil && n == 0 && next > 1 { // it never had a row
+		_, err = c.Exec(ctx, "counter", "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", false, table, int64(next-1))
+	}
 	if err == nil && next == 1 {
 		_, err = c.Exec(ctx, "counter", "DELETE FROM sqlite_sequence WHERE seq = 0 AND name = ?", false, table)
 	}

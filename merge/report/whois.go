@@ -21,7 +21,7 @@ func WriteWhois(w io.Writer, o TextOptions, made, world, table string, key keys.
 	place := table + " " + key.String()
 	switch {
 	case len(way) == 0 && world == "":
-		t.line(0, fmt.Sprintf("%s of %s was not copied by a merge.", place, made))
+		t.line(0, fmt.Sprintf("No record says that %s of %s came by a merge. Rows of a first world keep their keys, and have none.", place, made))
 	case len(way) == 0:
 		t.line(0, fmt.Sprintf("%s of %s was not copied to %s by a merge.", place, world, made))
 	}
