@@ -75,7 +75,7 @@ func raiseCounter(ctx context.Context, r *job.Run, w, to *world.Connection, tabl
 	if err != nil || next <= was {
 		return err
 	}
-	defer w.Drop()                         // it is read anew
+	defer w.Drop() // it is read anew
 	if err := job.SetCounter(ctx, to, table, column, next); err != nil {
 		return fmt.Errorf("raising the counter of table %q of %q above the numbers used in %q: %w", table, w.Name, r.New.Name, err)
 	}
