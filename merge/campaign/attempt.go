@@ -255,6 +255,7 @@ func (t *attempt) failed(ctx context.Context, err error, problem string, advice,
 	case t.r.opts.Try:
 		phase = Trying
 		advice = append(advice, "Or drop what the rehearsal made:", t.r.opts.Command("undo", t.job.Name()))
+	case state == merge.StateOpen && lasting(err): // such as a copy from before an undo
 	case state.Whole() && err != nil:
 		phase, kind, problem = Made, KindNotVerified, "it is made, and not open: "+problem
 		if state != merge.StateMade {

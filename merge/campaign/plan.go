@@ -109,10 +109,16 @@ func (r *runner) adopt(j *job, plan *merge.Plan, at *merge.Status) {
 	}[at.State]
 	phase = cmp.Or(phase, Copying)
 	reports, isOpen := r.reportsOf(j, plan), at.State == merge.StateOpen
+	problem, advice := "", []string(nil)
+	if isOpen && slices.ContainsFunc(at.Fences, func(f merge.FenceStatus) bool { return !f.Fenced }) {
+		phase, isOpen = Failed, false
+		problem = fmt.Sprintf("the record says that %s is open, but not all worlds are fenced: they may be running too, or it is a copy from before an undo", plan.New.Name)
+		advice = []string{"If the game goes on in the worlds, drop it:", r.opts.Command("undo", j.Name())}
+	}
 	r.update(j.Merge, "", "", func(rec *record) {
 		if !rec.Phase.Begun() {
 			rec.describe(j, plan)
-			rec.Phase, rec.Open = phase, isOpen
+			rec.Phase, rec.Open, rec.Problem, rec.Advice = phase, isOpen, problem, advice
 			rec.reported(reports)
 		}
 	})

@@ -33,26 +33,34 @@ func (b *Book) readPlan(m string) (*merge.Plan, error) {
 }
 
 // planOf reads the plan of a merge. If the file is lost or damaged and the merge has begun, the
-// new database has the plan on record, and the file is written again.
+// new database has the plan on record, and the file is written again; so it is if the plan in the file was refused, as one that was
+// made while that database was away.
 func (r *runner) planOf(ctx context.Context, j *job) (*merge.Plan, error) {
 	plan, err := r.book.readPlan(j.Name())
-	if err == nil && plan != nil {
+	if err == nil && plan != nil && len(plan.Refusals) == 0 {
 		return plan, nil
 	}
 	rec := r.recordOf(j)
-	recorded, unread := merge.RecordedPlan(ctx, j.into, rec.Plan)
+	id := rec.Plan
+	if plan != nil {
+		id = ""
+	}
+	recorded, unread := merge.RecordedPlan(ctx, j.into, id)
 	switch {
 	case unread != nil && rec.begun():
 		return nil, fmt.Errorf("%w; it could not be recovered from the new database: %w",
 			r.book.planGone(j.Name()), report.Plainly(unread))
 	case unread != nil, recorded == nil, !slices.Equal(namesOf(recorded), j.Worlds):
-		return nil, err
+		return plan, err
 	}
 	if err := r.book.write(r.book.PlanFile(j.Name()), recorded.Write); err != nil {
 		return nil, err
 	}
 	was := "was missing"
-	if err != nil {
+	switch {
+	case plan != nil:
+		was = "was refused"
+	case err != nil:
 		was = "could not be read (" + plainly(err) + ")"
 	}
 	r.opts.Warn(fmt.Sprintf("the plan of the merge %s %s: %s is written again from the record in the new database",

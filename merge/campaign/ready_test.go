@@ -219,6 +219,9 @@ func TestUndoOfALostPlan(t *testing.T) {
 		if got := phases(t, b); err != nil || got != "w1 refused" || !strings.Contains(s.Merges[0].Problem, "its plan is lost, and server 1 of w1 is fenced: its world goes to ") {
 			t.Errorf("%s, %v, %+v", got, err, s.Merges)
 		}
+		if v := s.Say(Telling{Name: "undo"}); v.Word != "FAILED" {
+			t.Errorf("%+v", v)
+		}
 	}
 }
 
@@ -310,6 +313,76 @@ func TestSkippedWithoutState(t *testing.T) {
 				t.Errorf("%s, want %s: %+v", got, want, s.Merges[0])
 			}
 		}
+	}
+}
+
+// A merge that was skipped after it began stays out, also if verify proves what it made.
+func TestVerifyOfSkipped(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3, 3)
+	b := p.book("", "w1 w2")
+	planned(t, b, p.options())
+	plan, err := b.readPlan("w1")
+	must(t, err)
+	must(t, second(merge.Apply(t.Context(), plan, p.newDatabase("w1"), []merge.Database{p.database("w1"), p.database("w2")}, merge.Options{})))
+	must(t, b.Skip(t.Context(), "w1"))
+	named := p.options()
+	named.Merges = []string{"w1"}
+	for _, o := range []Options{p.options(), named, p.options()} {
+		must(t, second(Verify(t.Context(), b, o)))
+		s, err := Apply(t.Context(), b, p.options())
+		must(t, err)
+		if m := s.Merges[0]; m.Phase != Skipped || m.Problem != skippedText {
+			t.Errorf("%+v", m)
+		}
+	}
+}
+
+// A copy of a new database whose merge was undone is not one that is open: its worlds are not fenced.
+func TestCopyOfAnUndoneMerge(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3, 3)
+	b := p.book("", "w1 w2")
+	planned(t, b, p.options())
+	must(t, second(Apply(t.Context(), b, p.options())))
+	file := strings.TrimPrefix(p.newDatabase("w1").DSN, "sqlite:")
+	copied, err := os.ReadFile(file)
+	must(t, err)
+	must(t, second(Undo(t.Context(), b, p.options())))
+	must(t, os.WriteFile(file, copied, 0o600))
+	named := p.options()
+	named.Merges = []string{"w1"}
+	for _, run := range []func(context.Context, *Book, Options) (*Status, error){Plan, Apply, Verify} {
+		s, err := run(t.Context(), b, named)
+		must(t, err)
+		if m := s.Merges[0]; m.Phase != Failed || m.Open || m.Problem == "" {
+			t.Errorf("%+v", m)
+		}
+	}
+}
+
+// A plan that was refused because the new database was away gives way to the record there.
+func TestRefusedPlanBesideARecord(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3, 3)
+	b := p.book("", "w1 w2")
+	planned(t, b, p.options())
+	must(t, second(Apply(t.Context(), b, p.options())))
+	file := strings.TrimPrefix(p.newDatabase("w1").DSN, "sqlite:")
+	must(t, os.Rename(file, file+".away"))
+	must(t, b.Close())
+	must(t, os.RemoveAll(b.statePath()))
+	must(t, os.RemoveAll(b.Plans()))
+	b = p.book("", "w1 w2")
+	must(t, second(Plan(t.Context(), b, p.options())))
+	if got := phases(t, b); got != "w1 refused" {
+		t.Fatal(got)
+	}
+	must(t, os.Rename(file+".away", file))
+	must(t, second(Plan(t.Context(), b, p.options())))
+	must(t, second(Verify(t.Context(), b, p.options())))
+	if got := phases(t, b); got != "w1 verified" {
+		t.Error(got)
 	}
 }
 

@@ -123,6 +123,9 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 	return recordNotUndone(r, j, failure, err, problem, advice, r.report(j, o, "undo"))
 }
 
+// planIsLost begins the problem of a merge that has begun and of which nothing but fences is known.
+const planIsLost = "its plan is lost, and "
+
 // unplanned ends the undo of a merge that was never planned, as far as is known: if a fence says that it has begun, its state
 // and its plan were lost.
 func unplanned(ctx context.Context, r *runner, j *job) ending {
@@ -137,7 +140,7 @@ func unplanned(ctx context.Context, r *runner, j *job) ending {
 			if !fenced || fence.Here || fence.Into != j.into.Name {
 				continue
 			}
-			problem := fmt.Sprintf("its plan is lost, and server %s of %s is fenced: %s", s.ID, printable.Text(d.Name), fence)
+			problem := fmt.Sprintf(planIsLost+"server %s of %s is fenced: %s", s.ID, printable.Text(d.Name), fence)
 			advice := []string{"Undo that merge with a copy of its plan; without one, and if no new database was made or it is lost for good:", "gameid servers release -h"}
 			r.update(j.Merge, KindRefused, problem, func(now *record) { now.rest(Refused, problem, advice, nil) })
 			return failed

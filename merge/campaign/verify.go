@@ -22,6 +22,12 @@ func verifyOne(ctx context.Context, r *runner, j *job) ending {
 	m, ctx, stop := r.start(ctx, j)
 	defer stop()
 	before := r.recordOf(j)
+	if before.Phase == Skipped && !j.named {
+		skippedBegun(ctx, r, j, before)
+		if before = r.recordOf(j); before.Phase == Skipped {
+			return done
+		}
+	}
 	var at *merge.Status
 	// not says why there is no proof. The merge stays what it is.
 	not := func(err error) ending {
@@ -83,6 +89,9 @@ func verifyOne(ctx context.Context, r *runner, j *job) ending {
 	recordProof(r, j, o, reports, at.State)
 	if o.Ending == report.Differs {
 		return failed
+	}
+	if before.Phase == Skipped && at.State != merge.StateOpen { // it stays out, whatever was proved
+		r.update(j.Merge, "", "", func(rec *record) { rec.rest(Skipped, skippedText, nil, nil) })
 	}
 	return done
 }

@@ -201,7 +201,8 @@ func (v *saying) broken() {
 func (v *saying) takenBack() {
 	c, stuck := v.c, 0
 	for _, m := range v.s.Merges {
-		if m.Phase == Failed || m.Phase == Undoing || m.Phase.IsTry() && m.Problem != "" {
+		unknown := m.Phase == Refused && strings.HasPrefix(m.Problem, planIsLost)
+		if m.Phase == Failed || m.Phase == Undoing || unknown || m.Phase.IsTry() && m.Problem != "" {
 			stuck++
 		}
 	}
