@@ -190,7 +190,7 @@ func skippedBegun(ctx context.Context, r *runner, j *job, rec *record) {
 	switch {
 	case err != nil:
 		r.opts.Warn(fmt.Sprintf("whether the merge %s had begun when it was skipped is not known: %s", j.Name(), plainly(err)))
-	case at == nil:
+	case at == nil, lost(r, j, at):
 	case at.State == merge.StateOpen:
 		r.adopt(j, plan, at)
 	default:

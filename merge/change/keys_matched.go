@@ -10,6 +10,7 @@ import (
 	"mergesafe/merge/keys"
 	"mergesafe/merge/plan"
 	"mergesafe/merge/record"
+	"mergesafe/merge/verdict"
 )
 
 // Own are the matched keys of a world.
@@ -88,7 +89,8 @@ func imageOf(r *job.Run, world int, k *record.KeySet, key keys.Integer) (keys.In
 // of older ones.
 func Save(ctx context.Context, r *job.Run, world int, all []plan.Match) error {
 	known, err := record.HasMatches(ctx, r.New)
-	if err != nil || !known && len(all) == 0 {
+	matches := slices.ContainsFunc(r.Plan.NewKeys().Spaces, func(s verdict.RekeyedSpace) bool { return s.By != nil })
+	if err != nil || !known && !matches && len(all) == 0 { // who asks the table finds it, also if no pair was found
 		return err
 	}
 	if _, err := r.New.Exec(ctx, "create", record.CreateMatches(r.New.Dialect()), false); err != nil {

@@ -181,6 +181,19 @@ func TestMatchRefused(t *testing.T) {
 	}
 }
 
+// The table of matched keys is there too if the rule matched none, for those who ask it.
+func TestMatchOfNobody(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := []world.Database{worldtest.LoginWorld(t, e, "s1", worldtest.Login{ID: 5, Name: "alice"}), worldtest.LoginWorld(t, e, "s2", worldtest.Login{ID: 5, Name: "bob"})}
+		p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{Check: worldtest.LoginRules(worldtest.Themes)})
+		worldtest.Asked(t, into, "SELECT COUNT(*) FROM mergesafe_matches", "0")
+		if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Pass {
+			t.Errorf("%+v", proof.Findings)
+		}
+		worldtest.MustDrop(t, p, into, all)
+	})
+}
+
 // What became another account since the plan, or the account of another, is refused by name
 // before the first write, and so is a plan that was changed.
 func TestMatchChanged(t *testing.T) {
