@@ -54,7 +54,9 @@ func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 			at, err = begunAlready(ctx, plan, into, worlds)
 		}
 		if at != nil && at.Lost {
-			err = errors.New(lostProblem(j))
+			p.noPlan(ctx, j, errors.New(lostProblem(j)))
+			lost(p.r, j, at)
+			return done
 		}
 		same := slices.Equal(namesOf(plan), j.Worlds) && j.fits(plan)
 		if at != nil && !same {
