@@ -97,8 +97,9 @@ func (c *combiner) ofWorld(ctx context.Context, w int, rows [][]any) ([][]any, e
 	}
 	var wanted [][]any
 	var at []int
+	of, known := c.rangeIn(w)
 	for i, old := range olds {
-		if c.beyond(w, old) {
+		if n, is := world.AsInteger(old[0]); known && is && !of.Meets(keys.Range{Low: n, High: n, Any: true}) {
 			continue
 		}
 		row := make([]any, len(c.L.Columns))
@@ -133,16 +134,18 @@ func (c *combiner) ofWorld(ctx context.Context, w int, rows [][]any) ([][]any, e
 	return there, nil
 }
 
-// beyond reports whether a key lies outside of all that a world has in its space, as those that others got mostly are: a server
-// that is asked for many of them reads the whole table.
-func (c *combiner) beyond(w int, key []any) bool {
-	n, is := world.AsInteger(key[0])
+// rangeIn is where the keys of a world lie in their space; ok is false if that is not known. Keys that others got mostly lie
+// outside of it: a server that is asked for many of them reads the whole table.
+func (c *combiner) rangeIn(w int) (of keys.Range, ok bool) {
+	if len(c.L.Key) > 1 {
+		return of, false
+	}
 	moved := c.plan.Rekey.Column(c.table.Name, c.L.Columns[c.L.Key[0]])
-	if !is || len(key) > 1 || moved == nil || !moved.Key {
-		return false
+	if moved == nil || !moved.Key {
+		return of, false
 	}
 	space := c.plan.Rekey.Space(moved.Cases[0].Space)
-	return space.Keep == "" && !keys.Range{Low: n, High: n, Any: true}.Meets(space.Worlds[w].Keys)
+	return space.Worlds[w].Keys, space.Keep == ""
 }
 
 // equalKeys compares keys as the database does: 0 and -0 are one.
