@@ -1,0 +1,205 @@
+//go:build unix && !race
+
+package campaign
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"mergesafe/merge"
+)
+
+// merged is a campaign of one merge, which is done.
+func (p *place) merged() *Book {
+	p.Helper()
+	b := p.book("", "w1 w2")
+	planned(p, b, p.options())
+	must(p, second(Apply(context.Background(), b, p.options())))
+	return b
+}
+
+// newFile is the file of its new database.
+func (p *place) newFile() string {
+	return strings.TrimPrefix(p.newDatabase("w1").DSN, "sqlite:")
+}
+
+// withoutState is the book when its state is lost.
+func (p *place) withoutState(b *Book) *Book {
+	p.Helper()
+	must(p, b.Close())
+	must(p, os.Remove(b.statePath()))
+	return p.book("", "w1 w2")
+}
+
+// When the state and the plan of a fenced merge are lost, an undo of everything does not say that nothing is left.
+func TestUndoOfALostPlan(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3, 3)
+	b := p.book("", "w1 w2")
+	_, err := Plan(t.Context(), b, p.options())
+	must(t, err)
+	plan, err := b.readPlan("w1")
+	must(t, err)
+	all := []*job{p.jobOf(p.database("w1"), p.database("w2"))}
+	all[0].plan = plan
+	must(t, fenceAll(t.Context(), b.campaign, all, time.Now))
+	must(t, os.RemoveAll(b.Plans()))
+	b = p.withoutState(b)
+	for range 2 {
+		s, err := Undo(t.Context(), b, p.options())
+		if got := phases(t, b); err != nil || got != "w1 refused" || !strings.Contains(s.Merges[0].Problem, "its plan is lost, and server 1 of w1 is fenced: its world goes to ") {
+			t.Errorf("%s, %v, %+v", got, err, s.Merges)
+		}
+		if v := s.Say(Telling{Name: "undo"}); v.Word != "FAILED" {
+			t.Errorf("%+v", v)
+		}
+	}
+}
+
+// The new database of an opened merge that is missing is named as that by each command: it is not one that is made and not open, nor one
+// that was undone.
+func TestLostAfterOpen(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3, 3)
+	b := p.merged()
+	file := p.newFile()
+	must(t, os.Rename(file, file+".away"))
+	named := p.options()
+	named.Merges = []string{"w1"}
+	for i, run := range []func(context.Context, *Book, Options) (*Status, error){Plan, Verify, Apply, Apply, Plan} {
+		o := p.options()
+		if i == 3 {
+			o = named
+		}
+		s, err := run(t.Context(), b, o)
+		if m := s.Merges[0]; m.Phase != Failed || !strings.Contains(m.Problem, "w1_m2 is missing or has another name, with all changes") || len(m.Advice) == 0 || (i%4 == 0) != (err != nil) {
+			t.Errorf("%d: %+v, %v", i, m, err)
+		}
+	}
+	must(t, os.Rename(file+".away", file))
+	must(t, second(Verify(t.Context(), b, named)))
+	if got := phases(t, b); got != "w1 verified" {
+		t.Error(got)
+	}
+}
+
+// When the state is lost, a merge can be skipped that has begun: the next command finds that, and whether it is open.
+func TestSkippedWithoutState(t *testing.T) {
+	t.Parallel()
+	for made, want := range map[bool]string{true: "w1 skipped after it began", false: "w1 verified"} {
+		p := newPlace(t, 3, 3)
+		b := p.book("", "w1 w2")
+		planned(t, b, p.options())
+		plan, err := b.readPlan("w1")
+		must(t, err)
+		worlds := []merge.Database{p.database("w1"), p.database("w2")}
+		must(t, second(merge.Apply(t.Context(), plan, p.newDatabase("w1"), worlds, merge.Options{})))
+		if !made {
+			must(t, second(merge.Open(t.Context(), plan, p.newDatabase("w1"), worlds, merge.OpenOptions{})))
+		}
+		for _, run := range []func(context.Context, *Book, Options) (*Status, error){Apply, Plan} {
+			b = p.withoutState(b)
+			must(t, b.Skip(t.Context(), "w1"))
+			s, err := run(t.Context(), b, p.options())
+			must(t, err)
+			got := "w1 " + string(s.Merges[0].Phase)
+			if s.Merges[0].Problem == skippedText {
+				got += " after it began"
+			}
+			if got != want {
+				t.Errorf("%s, want %s: %+v", got, want, s.Merges[0])
+			}
+		}
+	}
+}
+
+// A merge that was skipped after it began stays out, also if verify proves what it made.
+func TestVerifyOfSkipped(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3, 3)
+	b := p.book("", "w1 w2")
+	planned(t, b, p.options())
+	plan, err := b.readPlan("w1")
+	must(t, err)
+	must(t, second(merge.Apply(t.Context(), plan, p.newDatabase("w1"), []merge.Database{p.database("w1"), p.database("w2")}, merge.Options{})))
+	must(t, b.Skip(t.Context(), "w1"))
+	named := p.options()
+	named.Merges = []string{"w1"}
+	for _, o := range []Options{p.options(), named, p.options()} {
+		must(t, second(Verify(t.Context(), b, o)))
+		s, err := Apply(t.Context(), b, p.options())
+		must(t, err)
+		if m := s.Merges[0]; m.Phase != Skipped || m.Problem != skippedText {
+			t.Errorf("%+v", m)
+		}
+	}
+}
+
+// A copy of a new database whose merge was undone is not one that is open: its worlds are not fenced.
+func TestCopyOfAnUndoneMerge(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3, 3)
+	b := p.merged()
+	file := p.newFile()
+	copied, err := os.ReadFile(file)
+	must(t, err)
+	must(t, second(Undo(t.Context(), b, p.options())))
+	must(t, os.WriteFile(file, copied, 0o600))
+	named := p.options()
+	named.Merges = []string{"w1"}
+	for _, run := range []func(context.Context, *Book, Options) (*Status, error){Plan, Apply, Verify} {
+		s, err := run(t.Context(), b, named)
+		must(t, err)
+		if m := s.Merges[0]; m.Phase != Failed || m.Open || m.Problem == "" {
+			t.Errorf("%+v", m)
+		}
+	}
+}
+
+// A plan that was refused because the new database was away gives way to the record there.
+func TestRefusedPlanBesideARecord(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3, 3)
+	b := p.merged()
+	file := p.newFile()
+	must(t, os.Rename(file, file+".away"))
+	must(t, os.RemoveAll(b.Plans()))
+	b = p.withoutState(b)
+	must(t, second(Plan(t.Context(), b, p.options())))
+	if got := phases(t, b); got != "w1 refused" {
+		t.Fatal(got)
+	}
+	must(t, os.Rename(file+".away", file))
+	must(t, second(Plan(t.Context(), b, p.options())))
+	must(t, second(Verify(t.Context(), b, p.options())))
+	if got := phases(t, b); got != "w1 verified" {
+		t.Error(got)
+	}
+}
+
+// An open database that became a world of a later merge is no place to start a game server.
+func TestLaterMergeOfACampaign(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3, 3, 3)
+	b := p.merged()
+	both := []merge.Database{p.newDatabase("w1"), p.database("w3")}
+	into := merge.Database{Name: "big", DSN: "sqlite:" + filepath.Join(p.dir, "big.db")}
+	later, err := merge.NewPlan(t.Context(), into, both, merge.PlanOptions{})
+	must(t, err)
+	must(t, second(merge.Apply(t.Context(), later, into, both, merge.Options{})))
+	for _, run := range []func(context.Context, *Book, Options) (*Status, error){Apply, Verify} {
+		s, err := run(t.Context(), b, p.options())
+		must(t, err)
+		if m := s.Merges[0]; m.Phase != Verified || !strings.Contains(m.Later, `its world goes to "big"`) {
+			t.Errorf("%+v", m)
+		}
+		sections := s.startSections()
+		if len(sections[0].Rows) > 0 || len(sections[2].Items) != 1 {
+			t.Errorf("%+v", sections)
+		}
+	}
+}
