@@ -884,8 +884,8 @@ func TestLaterMerge(t *testing.T) {
 	})
 }
 
-// The undo of a later merge raises the counters of its first world. That is no change that another undo would lose: of a merge that
-// nobody played on, all can be undone, one after the other. What a player wrote is one.
+// The undo of a later merge raises the counters of its first world. Another undo loses nothing by that, so merges without players
+// can be undone one after the other. What a player wrote keeps undo from it.
 func TestUndoOfAChain(t *testing.T) {
 	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
 		worlds := worldtest.KeyWorlds(t, e, 3, "CREATE TABLE seq (name VARCHAR(9) NOT NULL PRIMARY KEY, next INTEGER NOT NULL)", "INSERT INTO seq VALUES ('item', 1000), ('other', 5)")

@@ -182,7 +182,7 @@ func TestMatchRefused(t *testing.T) {
 }
 
 // The table of matched keys is there too if the rule matched none, for those who ask it.
-func TestMatchOfNobody(t *testing.T) {
+func TestMatchWithoutPairs(t *testing.T) {
 	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
 		all := []world.Database{worldtest.LoginWorld(t, e, "s1", worldtest.Login{ID: 5, Name: "alice"}), worldtest.LoginWorld(t, e, "s2", worldtest.Login{ID: 5, Name: "bob"})}
 		p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{Check: worldtest.LoginRules(worldtest.Themes)})

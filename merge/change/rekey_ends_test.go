@@ -42,7 +42,7 @@ func TestRekeyCountersOfNarrowColumns(t *testing.T) {
 	})
 }
 
-// A column of integers that holds a text in SQLite counts no keys, and is named as what could not be read.
+// If a column of integers holds a text, as SQLite allows, the plan says that it could not read that column.
 func TestRekeyBesideAColumnOfOddValues(t *testing.T) {
 	e := worldtest.OnSQLite(t)
 	all := worldtest.KeyWorlds(t, e, 2, "CREATE TABLE odd (id INTEGER PRIMARY KEY, n INT)", "INSERT INTO odd VALUES (1, 5), (2, 'zz')")

@@ -15,7 +15,7 @@ import (
 	"mergesafe/merge/verdict"
 )
 
-// openValues is what is not verified of a column that nobody declared.
+// openValues says that a column is not declared, which is not verified.
 const openValues = "an undeclared column has values that, if they are keys, would refer to other rows after the merge"
 
 // undeclaredRule takes every column that is not declared, supposes that it names rows
