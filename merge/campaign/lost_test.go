@@ -85,6 +85,13 @@ func TestLostAfterOpen(t *testing.T) {
 	if got := phases(t, b); got != "w1 verified" {
 		t.Error(got)
 	}
+	must(t, os.Rename(file, file+".away"))
+	b = p.withoutState(b)
+	must(t, b.Skip(t.Context(), "w1")) // hides nothing
+	must(t, second(Apply(t.Context(), b, p.options())))
+	if m := statusOf(t, b).Merges[0]; m.Phase != Failed || !strings.Contains(m.Problem, "w1_m2 is missing") {
+		t.Errorf("%+v", m)
+	}
 }
 
 // When the state is lost, a merge can be skipped that has begun: the next command finds that, and whether it is open.

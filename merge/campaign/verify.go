@@ -22,12 +22,6 @@ func verifyOne(ctx context.Context, r *runner, j *job) ending {
 	m, ctx, stop := r.start(ctx, j)
 	defer stop()
 	before := r.recordOf(j)
-	if before.Phase == Skipped && !j.named {
-		skippedBegun(ctx, r, j, before)
-		if before = r.recordOf(j); before.Phase == Skipped {
-			return done
-		}
-	}
 	var at *merge.Status
 	// not says why there is no proof. The merge stays what it is.
 	not := func(err error) ending {
