@@ -56,13 +56,17 @@ const (
 )
 
 // Tester is an optional interface of a [Source]: it finds the rows for which the
-// conditions of another database of the same engine do not hold. Both methods are
+// conditions of another database of the same engine do not hold. Its methods are
 // called as those of Source are.
 type Tester interface {
 	// Takes returns the conditions that a value must meet so that a column of this
 	// database accepts it, whatever the column of another database is, as far as they
 	// are known.
 	Takes(ctx context.Context, table, column string) ([]Condition, error)
+
+	// TestBeside has the next Scan of all rows of a table in the order of its key test them against conditions
+	// too, if it can, so that Failing knows the answers without reading the rows again.
+	TestBeside(table string, conditions []Condition)
 
 	// Failing answers for each of the conditions, in their order: how many rows of
 	// the table fail it, and the first of these in the order of the key, at most

@@ -275,6 +275,9 @@ func (d *Database) Takes(ctx context.Context, table, column string) ([]catalog.C
 	return d.Values[table+"."+column], d.idle(ctx)
 }
 
+// TestBeside does nothing: the rows are in memory.
+func (d *Database) TestBeside(string, []catalog.Condition) {}
+
 // Failing tries all rows, in the order of the key.
 func (d *Database) Failing(ctx context.Context, table string, conditions []catalog.Condition, shifts map[string]*keys.Shift, samples int) ([]catalog.Failing, error) {
 	if err := d.idle(ctx); err != nil {

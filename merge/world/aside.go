@@ -27,31 +27,82 @@ func (s *Source) ReadAside(a *Aside) {
 	s.asides[a.Layout.Table] = a
 }
 
-// aside selects what the aside of the table takes, if the scan reads all rows, and as it would read them itself.
-func (w *writer) aside() {
-	const most = 1000 // columns, of the 2000 that SQLite takes
-	a := w.s.asides[w.scan.Table]
-	if a == nil || w.scan.Dangling != nil || len(w.conditions)+len(w.q.sift) > 0 || a.Layout.Dialect.MySQL() && !w.q.prepared ||
-		len(w.selected)+len(a.Layout.Reads) > most {
+// beside selects what is to be known of the rows beside the scan, if it reads all of them in the order of the key.
+func (w *writer) beside() {
+	order, inOrder := w.orderBy, slice.Map(w.t.primary, w.stored)
+	if w.scan.Unsorted {
+		order = inOrder
+	}
+	if w.scan.Dangling != nil || len(w.conditions)+len(w.q.sift) > 0 {
 		return
 	}
-	if a.Sorted {
-		wanted, order := a.Layout.KeyColumns(), w.orderBy
-		if w.scan.Unsorted {
-			order = slice.Map(w.t.primary, w.stored)
-		}
-		if !slices.Equal(order, slice.Map(wanted, w.stored)) {
-			return
-		}
+	w.aside(order)
+	if t := w.s.tests[w.scan.Table]; t != nil && !t.read && len(order) > 0 && slices.Equal(order, inOrder) {
+		w.q.tests, w.q.testsAt = t, len(w.selected)
+		w.selected = append(w.selected, slice.Map(t.conditions, failing)...)
 	}
-	w.q.aside, w.q.own = a, len(w.selected)
+}
+
+// aside selects what the aside of the table takes, as it would read it itself.
+func (w *writer) aside(order []string) {
+	const most = 1000 // columns, of the 2000 that SQLite takes
+	a := w.s.asides[w.scan.Table]
+	if a == nil || a.Layout.Dialect.MySQL() && !w.q.prepared || len(w.selected)+len(a.Layout.Reads) > most {
+		return
+	}
+	if a.Sorted && !slices.Equal(order, slice.Map(a.Layout.KeyColumns(), w.stored)) {
+		return
+	}
+	w.q.aside, w.q.asideAt = a, len(w.selected)
 	w.selected = append(w.selected, a.Layout.Reads...)
+}
+
+// begin is called before the first row.
+func (q *query) begin() {
+	if q.aside != nil {
+		q.aside.Begin()
+	}
+	if q.tests != nil {
+		clear(q.tests.rows)
+	}
+}
+
+// besides returns what takes each row beside the scan.
+func (q *query) besides() func(row []driver.Value) error {
+	var room []any
+	if q.aside != nil {
+		room = make([]any, len(q.aside.Layout.Reads))
+	}
+	return func(row []driver.Value) error {
+		if q.tests != nil {
+			for i := range q.tests.rows {
+				if row[q.testsAt+i] != nil {
+					q.tests.rows[i]++
+				}
+			}
+		}
+		if q.aside == nil {
+			return nil
+		}
+		return q.aside.take(row[q.asideAt:], room)
+	}
+}
+
+// end is called after the last row.
+func (q *query) end(s *Source, table string) {
+	if q.aside != nil {
+		delete(s.asides, table)
+		q.aside.End()
+	}
+	if q.tests != nil {
+		q.tests.read = true
+	}
 }
 
 // take hands a row as the driver has it to the aside.
 func (a *Aside) take(row []driver.Value, room []any) error {
-	for i, v := range row {
-		room[i] = v
+	for i := range room {
+		room[i] = row[i]
 	}
 	a.Layout.Tidy(room)
 	return a.Take(room)

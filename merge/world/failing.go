@@ -3,6 +3,7 @@ package world
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mergesafe/internal/slice"
@@ -34,23 +35,55 @@ func (s *Source) Takes(ctx context.Context, table, column string) (conditions []
 	return conditions, err
 }
 
+// tests are conditions that the rows of a table are tested against while they are read.
+type tests struct {
+	conditions []catalog.Condition
+	rows       []int64 // that fail each of them
+	read       bool    // all rows were
+}
+
+// TestBeside implements [catalog.Tester].
+func (s *Source) TestBeside(table string, conditions []catalog.Condition) {
+	if s.tests == nil {
+		s.tests = make(map[string]*tests)
+	}
+	s.tests[table] = &tests{conditions: conditions, rows: make([]int64, len(conditions))}
+}
+
+// of returns how many rows fail a condition; known is false if they were not tested, or not with the values that they will have.
+func (t *tests) of(c catalog.Condition, shifts map[string]*keys.Shift) (rows int64, known bool) {
+	shifted := func(column string) bool { return shifts[column] != nil }
+	if t == nil || !t.read || slices.ContainsFunc(c.Columns, shifted) || len(c.Columns) == 0 && len(shifts) > 0 {
+		return 0, false
+	}
+	i := slices.IndexFunc(t.conditions, func(have catalog.Condition) bool { return have.Text == c.Text })
+	if i < 0 {
+		return 0, false
+	}
+	return t.rows[i], true
+}
+
 // Failing implements [catalog.Tester]. If the database cannot evaluate the conditions
 // together, it reads the table once for each.
 func (s *Source) Failing(ctx context.Context, name string, conditions []catalog.Condition, shifts map[string]*keys.Shift, samples int) (all []catalog.Failing, err error) {
 	err = s.askOf(ctx, "conditions", name, func(t *table) error {
 		all = make([]catalog.Failing, len(conditions))
-		err := s.countFailing(ctx, t, shifts, conditions, all)
-		if err != nil && len(conditions) > 1 && s.refuses(ctx, err) {
-			for i := range conditions {
-				if err = s.countFailing(ctx, t, shifts, conditions[i:i+1], all[i:i+1]); err != nil && !s.refuses(ctx, err) {
+		var untested []int
+		for i, c := range conditions {
+			var known bool
+			if all[i].Rows, known = s.tests[name].of(c, shifts); !known {
+				untested = append(untested, i)
+			}
+		}
+		err := s.countFailing(ctx, t, shifts, conditions, untested, all)
+		if err != nil && s.refuses(ctx, err) {
+			for _, i := range untested {
+				if err = s.countFailing(ctx, t, shifts, conditions, []int{i}, all); err != nil && !s.refuses(ctx, err) {
 					return err
 				}
 				all[i].Unclear = said(err)
 			}
 			err = nil
-		}
-		if err != nil && s.refuses(ctx, err) {
-			all[0].Unclear, err = said(err), nil
 		}
 		for i := 0; i < len(all) && err == nil; i++ {
 			if all[i].Rows > 0 && samples > 0 {
@@ -74,15 +107,13 @@ func said(err error) string {
 	return "the database says: " + err.Error()
 }
 
-// countFailing counts for each of the conditions the rows that fail it, in one pass.
-func (s *Source) countFailing(ctx context.Context, t *table, shifts map[string]*keys.Shift, conditions []catalog.Condition, into []catalog.Failing) error {
-	counts, dest := make([]string, len(conditions)), make([]any, len(conditions))
-	for i, c := range conditions {
-		counts[i], dest[i] = "COUNT(CASE WHEN "+fails(c)+" THEN 1 END)", &into[i].Rows
-	}
-	if len(counts) == 0 {
+// countFailing counts for some of the conditions the rows that fail them, in one pass.
+func (s *Source) countFailing(ctx context.Context, t *table, shifts map[string]*keys.Shift, conditions []catalog.Condition, some []int, into []catalog.Failing) error {
+	if len(some) == 0 {
 		return nil
 	}
+	counts := slice.Map(some, func(i int) string { return "COUNT(" + failing(conditions[i]) + ")" })
+	dest := slice.Map(some, func(i int) any { return &into[i].Rows })
 	return s.conn.QueryRowContext(ctx, "SELECT "+strings.Join(counts, ", ")+" FROM "+s.shifted(t, shifts)+" AS "+s.dialect.Quote(t.name)).Scan(dest...)
 }
 
@@ -117,6 +148,9 @@ func (s *Source) moved(c *column, shift *keys.Shift) string {
 	}
 	return shift.SQL(name)
 }
+
+// failing is 1 of a row that fails a condition, and NULL of another one.
+func failing(c catalog.Condition) string { return "CASE WHEN " + fails(c) + " THEN 1 END" }
 
 // fails is the condition that a row fails another one: NULL passes.
 func fails(c catalog.Condition) string { return "NOT (" + c.Text + ")" }

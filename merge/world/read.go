@@ -32,8 +32,9 @@ func (b *buffer) size() (n int) {
 	return n
 }
 
-// fill reads rows until the buffer is full; aside, if not nil, takes them, too. more is false after the last row.
-func (b *buffer) fill(rows driver.Rows, dest []driver.Value, aside func(row []driver.Value) error) (more bool, err error) {
+// fill reads rows until the buffer is full, but for the next ones that are to be skipped. beside takes all of them. more is
+// false after the last row.
+func (b *buffer) fill(rows driver.Rows, dest []driver.Value, skip *int, beside func(row []driver.Value) error) (more bool, err error) {
 	for b.rows < batchRows {
 		if err := rows.Next(dest); err != nil {
 			if err == io.EOF {
@@ -44,13 +45,15 @@ func (b *buffer) fill(rows driver.Rows, dest []driver.Value, aside func(row []dr
 		if slices.ContainsFunc(b.sift, func(out sift) bool { return out(dest) }) {
 			continue
 		}
+		if err := beside(dest); err != nil {
+			return false, err
+		}
+		if *skip > 0 {
+			*skip--
+			continue
+		}
 		for i := range b.columns {
 			if err := b.columns[i].add(dest); err != nil {
-				return false, err
-			}
-		}
-		if aside != nil {
-			if err := aside(dest); err != nil {
 				return false, err
 			}
 		}
@@ -60,6 +63,9 @@ func (b *buffer) fill(rows driver.Rows, dest []driver.Value, aside func(row []dr
 	}
 	return true, nil
 }
+
+// alone is for rows that nobody takes beside a scan.
+func alone([]driver.Value) error { return nil }
 
 // query runs a statement and lets use read its rows. It reads from the driver
 // itself: what database/sql does for every row costs as much as all that is
@@ -89,14 +95,10 @@ func (s *Source) query(ctx context.Context, statement string, prepared bool, use
 }
 
 // read runs a statement and hands over its rows in buffers, which come back
-// through free.
-func (s *Source) read(ctx context.Context, q *query, read chan<- *buffer, free <-chan *buffer, quit <-chan struct{}) error {
+// through free. Rows that were handed over before are skipped.
+func (s *Source) read(ctx context.Context, q *query, read chan<- *buffer, free chan *buffer, quit <-chan struct{}) error {
 	return s.query(ctx, q.statement, q.prepared, func(rows driver.Rows, dest []driver.Value) error {
-		var aside func(row []driver.Value) error
-		if q.aside != nil {
-			room := make([]any, len(dest)-q.own)
-			aside = func(row []driver.Value) error { return q.aside.take(row[q.own:], room) }
-		}
+		beside, skip := q.besides(), q.handed
 		for more := true; more; {
 			var b *buffer
 			select {
@@ -113,12 +115,15 @@ func (s *Source) read(ctx context.Context, q *query, read chan<- *buffer, free <
 				return err
 			}
 			var err error
-			if more, err = b.fill(rows, dest, aside); err != nil {
+			if more, err = b.fill(rows, dest, &skip, beside); err != nil {
+				b.reset()
+				free <- b
 				return err
 			}
 			if b.rows == 0 {
 				break
 			}
+			q.handed += b.rows
 			select {
 			case read <- b:
 			case <-quit:
@@ -127,4 +132,17 @@ func (s *Source) read(ctx context.Context, q *query, read chan<- *buffer, free <
 		}
 		return nil
 	})
+}
+
+// readUntested reads again from the start what the server could not read while it tested conditions, and skips the rows that
+// were handed over: they come in the order of the key.
+func (s *Source) readUntested(ctx context.Context, schema *schema, scan catalog.Scan, tested *query, read chan<- *buffer, free chan *buffer, quit <-chan struct{}) error {
+	delete(s.tests, scan.Table)
+	q, err := s.plan(ctx, schema, scan, true)
+	if err != nil {
+		return err
+	}
+	q.handed = tested.handed
+	q.begin()
+	return s.read(ctx, q, read, free, quit)
 }

@@ -59,12 +59,14 @@ func (s *Source) scan(ctx context.Context, scan catalog.Scan, yield func(*catalo
 	for range ahead {
 		free <- q.buffer()
 	}
-	if q.aside != nil {
-		q.aside.Begin()
-	}
+	q.begin()
 	go func() {
 		defer close(read)
-		done <- s.read(ctx, q, read, free, quit)
+		err := s.read(ctx, q, read, free, quit)
+		if err != nil && q.tests != nil && s.refuses(ctx, err) {
+			err = s.readUntested(ctx, schema, scan, q, read, free, quit)
+		}
+		done <- err
 	}()
 	for b := range read {
 		if !yield(q.batch(b)) {
@@ -79,9 +81,8 @@ func (s *Source) scan(ctx context.Context, scan catalog.Scan, yield func(*catalo
 	if err == nil {
 		err = s.dialect.unchanged()
 	}
-	if err == nil && q.aside != nil {
-		delete(s.asides, scan.Table)
-		q.aside.End()
+	if err == nil {
+		q.end(s, scan.Table)
 	}
 	return err
 }
@@ -95,7 +96,10 @@ type query struct {
 	columns      []vector // empty ones
 	sift         []sift   // what leaves rows out as they are read
 	aside        *Aside   // who takes the rows, too; nil: nobody
-	own          int      // how many columns of the driver are not for the aside
+	asideAt      int      // where its columns begin in a row of the driver
+	tests        *tests   // what the rows are tested against; nil: nothing
+	testsAt      int      // where their results begin
+	handed       int      // rows that were handed over
 	order, carry []int    // indexes in columns
 }
 
@@ -133,7 +137,7 @@ func (s *Source) plan(ctx context.Context, schema *schema, scan catalog.Scan, si
 		return nil, errors.New("a scan of no columns")
 	}
 	if sifts { // it is read to its end
-		w.aside()
+		w.beside()
 	}
 	w.q.statement = "SELECT " + strings.Join(w.selected, ", ") + " FROM " + s.dialect.Quote(t.name) + " AS r" + join + Where(w.conditions...)
 	w.sort()
@@ -175,7 +179,9 @@ func (w *writer) order(ctx context.Context) error {
 		i := w.read(c, r)
 		w.q.order = append(w.q.order, i)
 		w.q.indexed = w.q.indexed && strings.HasPrefix(cmp.Or(r.order, r.expr), "r."+dialect.Quote(c.Name)) && strings.EqualFold(collation, c.Collation)
-		if r.order == "" {
+		if r.order == "" && r.expr == w.stored(c.Name) {
+			r.order = r.expr
+		} else if r.order == "" {
 			r.order = fmt.Sprint(w.q.columns[i].from + 1)
 		}
 		w.orderBy = append(w.orderBy, r.order)

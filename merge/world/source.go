@@ -38,6 +38,7 @@ type Source struct {
 
 	withheld map[string][]catalog.Withheld // by table: its rows that are left out
 	asides   map[string]*Aside             // by table; see [Source.ReadAside]
+	tests    map[string]*tests             // by table; see [Source.TestBeside]
 }
 
 var (

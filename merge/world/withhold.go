@@ -19,6 +19,7 @@ func (s *Source) Withhold(rows []catalog.Withheld) {
 	s.withheld = make(map[string][]catalog.Withheld)
 	for _, r := range rows {
 		s.withheld[r.Of()] = append(s.withheld[r.Of()], r)
+		delete(s.tests, r.Of()) // all rows were tested
 	}
 }
 
