@@ -102,7 +102,7 @@ func (r *spaceReader) addApartKey(s *stream.Stream, t *catalog.Table) (read func
 	})
 	return func() {
 		values.Finish()
-		r.found.in[s.DB].values[at] = values
+		r.found.in[s.DB].values.of[at] = values
 	}
 }
 

@@ -289,7 +289,7 @@ func (r OpenReader) readKeysOf(ctx context.Context, db *rules.Database, t *catal
 	if known := r.Facts.Rekeyed.knownKeys(db, c.Table, c.Column); known != nil {
 		return &KeySet{Integers: known, hashes: newHashes(room), words: newHashes(room)}, nil
 	}
-	if known := r.Facts.Rekeyed.ValuesOf(db, c.Table, c.Column); known != nil && c.Class == IntegerClass && !known.Small {
+	if known := r.Facts.ValuesOf(db, c.Table, c.Column); known.numbers() && c.Class == IntegerClass && !known.Small {
 		return &KeySet{Integers: &known.Set, hashes: newHashes(room), words: newHashes(room)}, nil
 	}
 	set := &KeySet{Integers: new(keys.Set), hashes: newHashes(room), words: newHashes(room)}

@@ -40,6 +40,12 @@ type Facts struct {
 	// all IDs were read.
 	Servers map[rules.ColumnsID]map[*rules.Database]map[gameid.ServerID]bool
 
+	// IDs are those of such columns that refer to another one, or are referred to.
+	IDs map[rules.ColumnsID]map[*rules.Database]*hashes
+
+	// Values are those that were kept of columns while the keys were read.
+	Values map[*rules.Database]*valueKeeper
+
 	// Disjoint tells of keys whether none of their values is there twice.
 	Disjoint map[rules.ColumnsID]bool
 
@@ -93,6 +99,8 @@ func (f *Facts) Cleared(db *rules.Database, ref *rules.Ref) *keys.Set {
 func newFacts(resolved *rules.Resolved) *Facts {
 	return &Facts{Resolved: resolved, Failed: make(map[string]bool), Alike: make(map[string]bool),
 		Servers:  make(map[rules.ColumnsID]map[*rules.Database]map[gameid.ServerID]bool),
+		IDs:      make(map[rules.ColumnsID]map[*rules.Database]*hashes),
+		Values:   make(map[*rules.Database]*valueKeeper),
 		Disjoint: make(map[rules.ColumnsID]bool), Complete: make(map[rules.ColumnsID]bool)}
 }
 

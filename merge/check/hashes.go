@@ -48,13 +48,41 @@ func (h *hashes) Add(key []byte) {
 		h.Values, h.sparse = nil, true
 		return
 	}
+	if len(h.Values) == cap(h.Values) && len(h.Values) > 1<<12 { // references repeat their values
+		h.sort()
+		h.Values = slices.Grow(h.Values, len(h.Values)/2)
+	}
 	*h.room--
 	h.Values = append(h.Values, hashOf(key))
 }
 
 func (h *hashes) Finish() {
+	h.sort()
+	h.Values = slices.Clip(h.Values)
+}
+
+// sort puts the values in order, each once.
+func (h *hashes) sort() {
+	before := len(h.Values)
 	slices.Sort(h.Values)
-	h.Values = slices.Clip(slices.Compact(h.Values))
+	h.Values = slices.Compact(h.Values)
+	*h.room += int64(before - len(h.Values))
+}
+
+// within reports whether another set is known to have all keys of the set.
+func (h *hashes) within(other *hashes) bool {
+	if h.sparse || other.sparse {
+		return false
+	}
+	for i, j := 0, 0; i < len(h.Values); i++ {
+		for j < len(other.Values) && other.Values[j] < h.Values[i] {
+			j++
+		}
+		if j == len(other.Values) || other.Values[j] != h.Values[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // Has reports whether the key is in the set; sure is false if a sparse set cannot

@@ -100,8 +100,9 @@ type idColumn struct {
 type idsRead struct {
 	DB      *rules.Database
 	column  string
-	Key     bool  // it is part of the key, and so counted in the summary
-	Read    int64 // values
+	Key     bool    // it is part of the key, and so counted in the summary
+	Read    int64   // values
+	hashes  *hashes // of a column that a reference is about; nil of others
 	tallies tallies
 	Faults  [idFaults]Faults
 }
@@ -132,6 +133,13 @@ func (s *idScan) visit(b *catalog.Batch) {
 		columns = b.Carry
 	}
 	v := &columns[s.index]
+	if s.hashes != nil {
+		for row := range b.Len {
+			if value := v.At(row); value != nil {
+				s.hashes.Add(value)
+			}
+		}
+	}
 	if v.Width == gameid.Size && v.Null == nil && !s.digits {
 		data := v.Data
 		for row := range b.Len {
@@ -202,11 +210,31 @@ func (r *Reader) judgeIDs(table string, streams []*stream.Stream) (scans []*idSc
 	for _, name := range r.Facts.IDColumns(table) {
 		for _, s := range streams {
 			if scan := r.Facts.judge(s, name); scan != nil {
+				if !scan.digits && r.inReference(rules.ColumnName{Table: table, Column: name}) {
+					scan.hashes = newHashes(&OpenReader{Reader: r}.UndeclaredKeys().Room)
+				}
 				scans = append(scans, scan)
 			}
 		}
 	}
 	return scans
+}
+
+// inReference reports whether a column refers to another one by itself, or is referred to.
+func (r *Reader) inReference(at rules.ColumnName) bool {
+	type asked struct{}
+	if r.Kept[asked{}] == nil {
+		in := make(map[rules.ColumnName]bool)
+		for _, table := range r.Facts.Tables {
+			for _, ref := range r.Facts.References(table) {
+				if len(ref.Columns) == 1 {
+					in[rules.ColumnName{Table: table, Column: ref.Columns[0]}], in[targetOf(&ref)] = true, true
+				}
+			}
+		}
+		r.Kept[asked{}] = in
+	}
+	return r.Kept[asked{}].(map[rules.ColumnName]bool)[at]
 }
 
 // judge makes a stream judge the IDs of a column. It returns nil if the source
@@ -305,11 +333,17 @@ func (r *Reader) idsOf(ctx context.Context, db *rules.Database, table string) (s
 	return scans, nil
 }
 
-// noteServers keeps of which servers the IDs are that were read along with a key.
-func (f *Facts) noteServers(k *keyReading) {
+// noteIDs keeps of which servers the IDs are that were read along with a key, and those of references themselves.
+func (f *Facts) noteIDs(k *keyReading) {
 	for _, column := range k.IDs {
 		id := rules.IDOf(k.Table, column.Name)
 		for _, read := range column.Worlds {
+			if read.hashes != nil {
+				if read.hashes.Finish(); f.IDs[id] == nil {
+					f.IDs[id] = make(map[*rules.Database]*hashes)
+				}
+				f.IDs[id][read.DB] = read.hashes
+			}
 			if read.tallies.Others.IDs > 0 || read.Faults[FaultInvalid].Rows > 0 {
 				continue
 			}

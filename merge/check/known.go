@@ -32,6 +32,26 @@ func keysApart(ctx context.Context, r *Reader, q Question) (*Reading, error) {
 	return a, nil
 }
 
+// numbersApart answers a question about a unique index over a column of numbers without reading it, if these were kept while
+// the keys were read and no two worlds have one in common. Otherwise it returns nil.
+func numbersApart(r *Reader, q Question) *Reading {
+	if len(q.Columns) != 1 || r.Facts.Rekeyed.moved(q.Table, q.Columns[0]) != nil || len(r.Facts.Declared.Role(q.Table, q.Columns[0]).References) > 0 {
+		return nil
+	}
+	streams, gaps := r.keyStreams(q.Code, q.Table, q.Columns, nil)
+	a := &Reading{Gaps: gaps, Repeats: stream.Repeats{Rows: make([]int64, len(streams))}}
+	var all []*columnValues
+	for _, s := range streams {
+		v := r.Facts.ValuesOf(s.DB, q.Table, q.Columns[0])
+		meets := func(other *columnValues) bool { return v.Meets(&other.Set) }
+		if !s.Strict || !v.numbers() || v.Sparse || slices.ContainsFunc(all, meets) {
+			return nil
+		}
+		all, a.Parts = append(all, v), append(a.Parts, part{DB: s.DB, Read: v.rows})
+	}
+	return a
+}
+
 // endsOfUnique returns the range of the key of a database if it has no value twice; nil if that is not known. The range
 // is asked for keys only; for other indexes it is empty.
 func (r *Reader) endsOfUnique(ctx context.Context, s *stream.Stream, q Question) (*stream.KeyRange, error) {

@@ -58,15 +58,6 @@ func (k *Rekeyed) hasKey(table, column string) bool {
 	return m != nil && m.Key
 }
 
-// ValuesOf returns what is known of the numbers in a column of a database that no space has; nil if they were not read
-// with the keys.
-func (k *Rekeyed) ValuesOf(db *rules.Database, table, column string) *columnValues {
-	if k == nil {
-		return nil
-	}
-	return k.Read.in[db].values[rules.ColumnName{Table: table, Column: column}]
-}
-
 // strays returns the rows of a database that have a reference and lead to no row, as they were seen when the keys were
 // read; known is false if not all was seen. None of them leads to a row of another database: new keys lie apart, and what
 // refers to them.
@@ -101,10 +92,10 @@ type measuredIn struct {
 	of   map[*rules.KeySpace]*spaceValues
 	rows map[*rules.MovedColumn][]caseRows // by case
 
-	samples map[string]*rowSample              // of tables that may be copied
-	sums    map[string]*rowSum                 // of tables that are declared the same
-	values  map[rules.ColumnName]*columnValues // of numbers that no space has
-	cells   map[rules.ColumnName]*cellPass     // see addCells
+	samples map[string]*rowSample          // of tables that may be copied
+	sums    map[string]*rowSum             // of tables that are declared the same
+	values  *valueKeeper                   // of columns that no space has
+	cells   map[rules.ColumnName]*cellPass // see addCells
 }
 
 // spaceValues are the values of a space in one database.

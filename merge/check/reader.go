@@ -197,47 +197,68 @@ type exclusions map[*rules.Database]string
 // pass reads for Read.
 func (r *Reader) pass(ctx context.Context, q Question) (*pass, error) {
 	var p *pass
-	err := r.Retry(func(excluded exclusions) error {
-		p = new(pass)
-		p.streams, p.gaps = r.keyStreams(q.Code, q.Table, q.Columns, excluded)
-		apart := r.Facts.Rekeyed.tellsApart(q.Table, q.Columns)
-		for _, s := range p.streams {
-			s.Scan.SkipNull = q.SkipNull
-			if apart {
-				s.Unable = nil // no row is equal to one of another world, so the other columns may be as they were
-			}
+	err := r.Retry(func(excluded exclusions) (err error) {
+		p, err = r.passWithout(ctx, q, excluded, true)
+		if _, unsupported := errors.AsType[*catalog.UnsupportedError](err); unsupported && q.ids { // perhaps a column that is only kept
+			p, err = r.passWithout(ctx, q, excluded, false)
 		}
-		if q.ids {
-			p.ids = r.judgeIDs(q.Table, p.streams)
-			if !r.Facts.Opts.Unshown && len(r.Facts.Opaque(q.Table)) > 0 {
-				for _, s := range p.streams {
-					s.Visit = append(s.Visit, r.sampler(s))
-				}
-			}
-		}
-		p.found, p.crowds = q.counting()
-		if q.names {
-			r.keepNames(q, p)
-		}
-		if q.Across {
-			value := valueOf(q.Columns[0], p.streams)
-			p.found.Ignore = func(at stream.Position) bool { return keys.IsZero(value(at)) }
-		}
-		if !q.None.Empty() || len(q.Nobody) > 0 {
-			p.found.Ignore = ofNone(q, p.streams)
-		}
-		if q.when != nil {
-			value := valueOf(q.when.Column, p.streams)
-			p.found.Outside = func(at stream.Position) bool { return !q.when.Holds(value(at)) }
-		}
-		if !q.Across {
-			var err error
-			if p.found.Names, err = r.toldApart(ctx, q, p.streams); err != nil {
-				return err
-			}
-		}
-		return p.found.Count(ctx, p.streams)
+		return err
 	})
+	return p, err
+}
+
+// passWithout reads for Read in all sources that are not excluded. keep says to keep values for other rules too.
+func (r *Reader) passWithout(ctx context.Context, q Question, excluded exclusions, keep bool) (*pass, error) {
+	p := new(pass)
+	p.streams, p.gaps = r.keyStreams(q.Code, q.Table, q.Columns, excluded)
+	apart := r.Facts.Rekeyed.tellsApart(q.Table, q.Columns)
+	for _, s := range p.streams {
+		s.Scan.SkipNull = q.SkipNull
+		if apart {
+			s.Unable = nil // no row is equal to one of another world, so the other columns may be as they were
+		}
+	}
+	if q.ids {
+		p.ids = r.judgeIDs(q.Table, p.streams)
+		if !r.Facts.Opts.Unshown && len(r.Facts.Opaque(q.Table)) > 0 {
+			for _, s := range p.streams {
+				s.Visit = append(s.Visit, r.sampler(s))
+			}
+		}
+	}
+	p.found, p.crowds = q.counting()
+	if q.names {
+		r.keepNames(q, p)
+	}
+	if q.Across {
+		value := valueOf(q.Columns[0], p.streams)
+		p.found.Ignore = func(at stream.Position) bool { return keys.IsZero(value(at)) }
+	}
+	if !q.None.Empty() || len(q.Nobody) > 0 {
+		p.found.Ignore = ofNone(q, p.streams)
+	}
+	if q.when != nil {
+		value := valueOf(q.when.Column, p.streams)
+		p.found.Outside = func(at stream.Position) bool { return !q.when.Holds(value(at)) }
+	}
+	if !q.Across {
+		var err error
+		if p.found.Names, err = r.toldApart(ctx, q, p.streams); err != nil {
+			return nil, err
+		}
+	}
+	var kept []*valueKeeper
+	if q.ids && keep {
+		kept = r.keepValues(p.streams)
+	}
+	err := p.found.Count(ctx, p.streams)
+	for _, k := range kept {
+		if err != nil {
+			k.forget(q.Table)
+		} else {
+			k.finish(q.Table)
+		}
+	}
 	return p, err
 }
 

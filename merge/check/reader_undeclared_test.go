@@ -26,6 +26,8 @@ func TestPlainColumnsAreReadUntilTheyAreOpen(t *testing.T) {
 			var read [2]int
 			dbs := []*mergetest.Database{game("a", 1, 40), game("b", 101, 40)}
 			for i, db := range dbs {
+				t := &db.Schema.Tables[0] // its values are not kept while its key is read
+				t.Primary, t.Uniques = nil, []catalog.Unique{{Columns: t.Primary}}
 				eachBatch(db, func(scan catalog.Scan, b *catalog.Batch) {
 					if slices.Contains(scan.Carry, "guild_id") {
 						read[i] += b.Len

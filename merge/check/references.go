@@ -88,6 +88,9 @@ func (f follower) read(ctx context.Context, db *rules.Database) (*followedPass, 
 			found.dangling = strays
 			return nil
 		}
+		if !f.all && f.allKnown(db) {
+			return nil
+		}
 		leaves := Leaves(&f.ref, referring)
 		found.rebound.Skip = func(p stream.Position) bool { return p.Stream == referring && leaves(p.Row) }
 		if !f.all {
@@ -115,6 +118,16 @@ func (f follower) read(ctx context.Context, db *rules.Database) (*followedPass, 
 		return found.rebound.Count(ctx, append([]*stream.Stream{referring}, streams...))
 	})
 	return found, err
+}
+
+// allKnown reports whether each ID that refers to something is one of those, as they were read with the keys.
+func (f follower) allKnown(db *rules.Database) bool {
+	if len(f.ref.Columns) != 1 || f.Facts.Rekeyed.moved(f.ref.Table, f.ref.Columns[0]) != nil {
+		return false
+	}
+	from := f.Facts.IDs[rules.IDOf(f.ref.Table, f.ref.Columns[0])][db]
+	to := f.Facts.IDs[rules.IDOf(f.ref.ToTable, f.ref.ToColumns[0])][db]
+	return from != nil && to != nil && from.within(to)
 }
 
 // cannotFollow says why a reference of a world cannot be read; nil if it can.

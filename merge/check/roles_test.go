@@ -116,7 +116,7 @@ func TestDeclare(t *testing.T) {
 }
 
 func TestHashes(t *testing.T) {
-	room := int64(5)
+	room := int64(4)
 	h := newHashes(&room)
 	for _, k := range []string{"b", "a", "c", "a"} {
 		h.Add([]byte(k))

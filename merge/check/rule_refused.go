@@ -47,6 +47,28 @@ func refusedTasks(f *Facts) (tasks []Task) {
 	return tasks
 }
 
+// testBeside has the worlds test their rows against the conditions of the first one while other rules read them.
+func testBeside(f *Facts) {
+	for _, table := range f.Tables {
+		t := f.Model().Tables[table]
+		for db, of := range f.Having(table) {
+			source, able := db.Opened.(catalog.Tester)
+			if t == nil || !able || f.Same[table] && db != f.Model() {
+				continue
+			}
+			unclear := func(c catalog.Condition) bool { return cannotHold(&c, t, of) != "" }
+			if conditions := slices.DeleteFunc(enforced(t, of), unclear); len(conditions) > 0 {
+				source.TestBeside(table, conditions)
+			}
+		}
+	}
+}
+
+// enforced are the conditions of a table of the first world that rows of another table have to meet.
+func enforced(t, of *catalog.Table) []catalog.Condition {
+	return slices.DeleteFunc(slices.Clone(t.Conditions), func(c catalog.Condition) bool { return c.Off || c.Within && !sameColumns(t, of, c.Columns) })
+}
+
 // mayRefuse reports whether the first world says of a table that it does not take every
 // row of the other databases.
 func mayRefuse(f *rules.Resolved, table string, t *catalog.Table) bool {
@@ -104,11 +126,9 @@ func (all *refusals) look(ctx context.Context, f *Facts, r *Reader, t *catalog.T
 			ask = append(ask, c)
 		}
 	}
-	for _, c := range t.Conditions {
+	for _, c := range enforced(t, of) {
 		outlives := func(column string, in []*rules.Ref) bool { return rules.Outlives(&c, column, in) }
-		if !c.Off && !(c.Within && !sameColumns(t, of, c.Columns)) {
-			consider(c, cmp.Or(cannotHold(&c, t, of), f.Rekeyed.movesUnclear(db, all.table, c.Columns, outlives)))
-		}
+		consider(c, cmp.Or(cannotHold(&c, t, of), f.Rekeyed.movesUnclear(db, all.table, c.Columns, outlives)))
 	}
 	for i := range t.Columns {
 		want := &t.Columns[i]

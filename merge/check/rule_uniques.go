@@ -54,6 +54,9 @@ func uniqueTask(f *Facts, table string, u rules.Unique) Task {
 		}
 		read, err := keysApart(ctx, r, q)
 		if read == nil && err == nil {
+			read = numbersApart(r, q)
+		}
+		if read == nil && err == nil {
 			read, err = r.Read(ctx, q)
 		}
 		if err != nil {

@@ -62,6 +62,7 @@ func (r *run) findEnds(ctx context.Context) error {
 
 // plan notes the tasks of all rules.
 func (r *run) plan() {
+	testBeside(r.facts)
 	r.tasks = append(firstTasks(r.facts, r.leaving), keyTasks(r.facts, r.rules)...)
 	for _, rule := range r.rules {
 		if rule.Tasks != nil {
@@ -119,7 +120,7 @@ func (r *run) take(o Outcome) {
 	maps.Copy(r.facts.Disjoint, o.Disjoint)
 	maps.Copy(r.facts.Complete, o.Complete)
 	if o.Key != nil {
-		r.facts.noteServers(o.Key)
+		r.facts.noteIDs(o.Key)
 		r.summaries.note(o.Key)
 	}
 }

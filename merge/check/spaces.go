@@ -24,9 +24,6 @@ type spaceReader struct {
 	found *measured
 
 	complete map[*keys.Set]bool // the sets of found of which all keys were read
-	room     *int               // bytes for values that are kept until the keys are known
-
-	unweighed map[rules.ColumnName]bool // texts without a sorting form
 }
 
 func add(h *heavy, n keys.Integer) {
@@ -104,7 +101,7 @@ func (r *spaceReader) readPasses(ctx context.Context, dbs []*rules.Database) err
 	r.found = &measured{in: make(map[*rules.Database]*measuredIn)}
 	for _, db := range r.Facts.DBs {
 		found := &measuredIn{keys: make(map[rules.ColumnName]*keys.Set), of: make(map[*rules.KeySpace]*spaceValues), rows: make(map[*rules.MovedColumn][]caseRows),
-			samples: make(map[string]*rowSample), sums: make(map[string]*rowSum), values: make(map[rules.ColumnName]*columnValues), cells: make(map[rules.ColumnName]*cellPass)}
+			samples: make(map[string]*rowSample), sums: make(map[string]*rowSum), values: newValueKeeper(r.Facts, r.Others/len(dbs)), cells: make(map[rules.ColumnName]*cellPass)}
 		for _, s := range r.Facts.Moving.Spaces {
 			found.of[s] = new(spaceValues)
 		}
@@ -112,8 +109,7 @@ func (r *spaceReader) readPasses(ctx context.Context, dbs []*rules.Database) err
 	}
 	passes := passes(r.Facts.Moving, r.Facts.Tables)
 	return stream.SideBySide(ctx, dbs, func(ctx context.Context, db *rules.Database) error {
-		room := r.Others / len(dbs)
-		of := &spaceReader{Reader: r.Reader, found: r.found, complete: make(map[*keys.Set]bool), room: &room, unweighed: make(map[rules.ColumnName]bool)}
+		of := &spaceReader{Reader: r.Reader, found: r.found, complete: make(map[*keys.Set]bool)}
 		return of.readTables(ctx, passes, db)
 	})
 }
@@ -229,10 +225,11 @@ func (r *spaceReader) readPass(ctx context.Context, p spacePass, db *rules.Datab
 		}
 		r.found.in[db].forget(t.Name)
 		at, c := rules.ColumnName{Table: t.Name, Column: unsupported.Column}, t.Column(unsupported.Column)
-		if c == nil || c.Kind != catalog.KindText || r.unweighed[at] { // it may be another column than the pass is about
+		unweighed := r.found.in[db].values.unweighed
+		if c == nil || c.Kind != catalog.KindText || unweighed[at] { // it may be another column than the pass is about
 			return r.readColumns(ctx, p, db, t, false)
 		}
-		r.unweighed[at] = true
+		unweighed[at] = true
 	}
 }
 
@@ -240,7 +237,7 @@ func (r *spaceReader) readPass(ctx context.Context, p spacePass, db *rules.Datab
 func (m *measuredIn) forget(table string) {
 	delete(m.samples, table)
 	delete(m.sums, table)
-	maps.DeleteFunc(m.values, func(at rules.ColumnName, _ *columnValues) bool { return at.Table == table })
+	m.values.forget(table)
 	maps.DeleteFunc(m.cells, func(at rules.ColumnName, _ *cellPass) bool { return at.Table == table })
 }
 
@@ -257,12 +254,11 @@ func (r *spaceReader) readColumns(ctx context.Context, p spacePass, db *rules.Da
 	for _, at := range p.keys {
 		r.addKeys(s, at)
 	}
-	var values []*columnValues
 	if also {
 		r.addCells(s)
+		r.found.in[db].values.add(s)
 	}
 	if also && len(r.Facts.DBs) > 1 {
-		values = r.addValues(s)
 		if r.Facts.Same[t.Name] {
 			r.found.in[db].sums[t.Name] = sumOf(s)
 		}
@@ -282,9 +278,7 @@ func (r *spaceReader) readColumns(ctx context.Context, p spacePass, db *rules.Da
 		set.Finish()
 		r.complete[set] = true
 	}
-	for _, v := range values {
-		v.Finish()
-	}
+	r.found.in[db].values.finish(t.Name)
 	return reads, nil
 }
 

@@ -245,7 +245,7 @@ func (r OpenReader) undeclaredOf(ctx context.Context, db *rules.Database, table 
 			return nil, nil
 		}
 		for _, s := range p.columns {
-			if v := r.Facts.Rekeyed.ValuesOf(db, table, s.column); v != nil && (v.unknown || v.Sparse) {
+			if v := r.Facts.ValuesOf(db, table, s.column); v != nil && (v.unknown || v.Sparse) {
 				r.Progress.Again(db, r.Code, table, fmt.Sprintf("%s has too many values to keep in memory", s.column))
 			}
 		}

@@ -24,28 +24,102 @@ type columnValues struct {
 	unknown    bool             // there are too many others
 }
 
+// numbers reports whether all of them are numbers.
+func (v *columnValues) numbers() bool { return v != nil && v.others == nil && !v.unknown }
+
 // otherSize is how many bytes such a value takes besides its own.
 const otherSize = 128
 
-// addValues makes a stream gather the values of the columns that the other rules ask for: those that may name rows and
-// are not declared, and numbers of keys, which may be named. They are finished by the caller.
-func (r *spaceReader) addValues(s *stream.Stream) (all []*columnValues) {
-	table := s.Scan.Table
-	_, model := r.Facts.ModelOf(table)
-	for _, c := range s.DB.Tables[table].Columns {
-		at := rules.ColumnName{Table: table, Column: c.Name}
-		moved, inKey := r.Facts.Moving.Columns[at], slices.Contains(model.Key(), c.Name)
-		role := r.Facts.Declared.Role(table, c.Name)
-		open := judgesOpen(r.Facts, table, c.Name) && (moved == nil || role.Kind == rules.RoleReference)
-		if moved != nil && moved.Key || !open && !inKey || inKey && slices.ContainsFunc(role.References, func(ref *rules.Ref) bool { return ref.When != nil }) {
+// valueKeeper keeps values of one database while its tables are read.
+type valueKeeper struct {
+	facts     *Facts
+	of        map[rules.ColumnName]*columnValues
+	room      int                       // bytes for those that are no numbers
+	unweighed map[rules.ColumnName]bool // texts without a sorting form
+}
+
+func newValueKeeper(f *Facts, room int) *valueKeeper {
+	return &valueKeeper{f, make(map[rules.ColumnName]*columnValues), room, make(map[rules.ColumnName]bool)}
+}
+
+// forget forgets the values of a table.
+func (r *valueKeeper) forget(table string) {
+	for at, v := range r.of {
+		if at.Table == table {
+			delete(r.of, at)
+			r.room += v.size
+		}
+	}
+}
+
+// finish is called after the last row of a table.
+func (r *valueKeeper) finish(table string) {
+	for at, v := range r.of {
+		if at.Table == table {
+			v.Finish()
+		}
+	}
+}
+
+// ValuesOf returns what is known of the values in a column of a database that no space has; nil if they were not kept.
+func (f *Facts) ValuesOf(db *rules.Database, table, column string) *columnValues {
+	kept := f.Values[db]
+	if f.Rekeyed != nil {
+		kept = f.Rekeyed.Read.in[db].values
+	}
+	if kept == nil {
+		return nil
+	}
+	return kept.of[rules.ColumnName{Table: table, Column: column}]
+}
+
+// keepValues makes the streams of the key of a table gather values, where no keys of spaces were read before with them.
+func (r *Reader) keepValues(streams []*stream.Stream) (kept []*valueKeeper) {
+	if r.Facts.Moving != nil {
+		return nil
+	}
+	for _, s := range streams {
+		if !s.Strict || len(s.DB.Tables[s.Scan.Table].Primary) == 0 {
 			continue
 		}
-		values := &columnValues{Set: keys.Set{Small: !inKey}}
+		if r.Facts.Values[s.DB] == nil {
+			r.Facts.Values[s.DB] = newValueKeeper(r.Facts, r.Others/len(r.Facts.DBs))
+		}
+		k := r.Facts.Values[s.DB]
+		k.add(s)
+		kept = append(kept, k)
+	}
+	return kept
+}
+
+// add makes a stream gather the values of the columns that the other rules ask for: those that may name rows and
+// are not declared, and numbers of keys, which may be named; and those that are to be unique.
+func (r *valueKeeper) add(s *stream.Stream) {
+	table := s.Scan.Table
+	_, model := r.facts.ModelOf(table)
+	several, named := len(r.facts.DBs) > 1, namedNumbers(r.facts)
+	for _, c := range s.DB.Tables[table].Columns {
+		at := rules.ColumnName{Table: table, Column: c.Name}
+		var moved *rules.MovedColumn
+		if r.facts.Moving != nil {
+			moved = r.facts.Moving.Columns[at]
+		}
+		inKey, role := several && slices.Contains(model.Key(), c.Name), r.facts.Declared.Role(table, c.Name)
+		open := several && judgesOpen(r.facts, table, c.Name) && (moved == nil || role.Kind == rules.RoleReference)
+		unique := c.Kind == catalog.KindInteger && moved == nil && slices.ContainsFunc(r.facts.Uniques(table),
+			func(u rules.Unique) bool { return slices.Equal(u.Columns, []string{c.Name}) })
+		if moved != nil && moved.Key || !open && !inKey && !unique || inKey && slices.ContainsFunc(role.References, func(ref *rules.Ref) bool { return ref.When != nil }) {
+			continue
+		}
+		values := &columnValues{Set: keys.Set{Small: !inKey && !unique}}
 		if c.Kind != catalog.KindInteger {
 			any := map[keyClass]bool{IntegerClass: true, bytesClass: true}
-			if open && s.Scan.Unsorted && readsAs(&c, any) != nil {
+			if open && readsAs(&c, any) != nil && (s.Scan.Unsorted || !c.IsID) { // IDs are known by their servers
 				r.addOthers(s, &c, values)
 			}
+			continue
+		}
+		if !inKey && !unique && !named {
 			continue
 		}
 		var nobody keys.Values
@@ -56,9 +130,8 @@ func (r *spaceReader) addValues(s *stream.Stream) (all []*columnValues) {
 				continue
 			}
 		}
-		r.found.in[s.DB].values[at] = values
-		all = append(all, values)
-		column, covered := s.Carry(c.Name), coveredBy(r.Facts, s, c.Name)
+		r.of[at] = values
+		column, covered := s.Carry(c.Name), coveredBy(r.facts, s, c.Name)
 		if !slices.Contains(s.Scan.Numbers, c.Name) {
 			s.Scan.Numbers = append(s.Scan.Numbers, c.Name)
 		}
@@ -71,22 +144,24 @@ func (r *spaceReader) addValues(s *stream.Stream) (all []*columnValues) {
 			}
 		})
 	}
-	return all
 }
 
 // addOthers makes a stream gather the values of a column that are no numbers, as far as they may name a row.
-func (r *spaceReader) addOthers(s *stream.Stream, c *catalog.Column, values *columnValues) {
+func (r *valueKeeper) addOthers(s *stream.Stream, c *catalog.Column, values *columnValues) {
 	at := rules.ColumnName{Table: s.Scan.Table, Column: c.Name}
-	r.found.in[s.DB].values[at] = values
+	wholes, collations := namedTexts(r.facts)
+	if len(collations) > 0 && !s.Scan.Unsorted {
+		return // their sorting forms would be part of the order
+	}
+	r.of[at] = values
 	values.others = make(map[string]int)
-	wholes, collations := namedTexts(r.Facts)
 	var orders []int
 	if c.Kind == catalog.KindText && !c.IsID && !r.unweighed[at] {
 		values.collations = collations
 		orders = slice.Map(collations, func(collation string) int { return weigh(s, c.Name, collation) })
 	}
 	values.forms = make([]catalog.Vector, len(orders))
-	column, covered := s.Carry(c.Name), coveredBy(r.Facts, s, c.Name)
+	column, covered := s.Carry(c.Name), coveredBy(r.facts, s, c.Name)
 	s.Visit = append(s.Visit, func(b *catalog.Batch) {
 		for row := range b.Len {
 			v := b.Carry[column].At(row)
@@ -105,12 +180,12 @@ func (r *spaceReader) addOthers(s *stream.Stream, c *catalog.Column, values *col
 			for _, i := range orders {
 				size += len(b.Order[i].At(row))
 			}
-			if size > *r.room {
-				*r.room += values.size
-				values.others, values.times, values.forms, values.unknown = nil, nil, nil, true
+			if size > r.room {
+				r.room += values.size
+				values.others, values.times, values.forms, values.size, values.unknown = nil, nil, nil, 0, true
 				continue
 			}
-			*r.room, values.size = *r.room-size, values.size+size
+			r.room, values.size = r.room-size, values.size+size
 			values.others[string(v)] = len(values.times)
 			values.times = append(values.times, 1)
 			for k, i := range orders {
@@ -119,6 +194,14 @@ func (r *spaceReader) addOthers(s *stream.Stream, c *catalog.Column, values *col
 				f.Ends = append(f.Ends, len(f.Data))
 			}
 		}
+	})
+}
+
+// namedNumbers reports whether numbers may name something.
+func namedNumbers(f *Facts) bool {
+	return slices.ContainsFunc(rules.KeyTables(f.Resolved), func(table string) bool {
+		_, model := rules.KeyModel(f.Resolved, table)
+		return slices.ContainsFunc(model.Key(), func(name string) bool { return KeyClassOf(model.Column(name)) == IntegerClass })
 	})
 }
 
@@ -184,7 +267,7 @@ func (r OpenReader) judgeValues(table string, candidates []Candidate) (closed ma
 			continue
 		}
 		for _, s := range r.newOpenPass(db, table, candidates, nil, nil).columns {
-			v := r.Facts.Rekeyed.ValuesOf(db, table, s.column)
+			v := r.Facts.ValuesOf(db, table, s.column)
 			if v == nil || v.unknown || v.Sparse && s.meetsAny(v.Range()) || v.others != nil && !s.takeOthers(v) {
 				unsure[s.column] = true
 				continue
