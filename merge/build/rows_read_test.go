@@ -20,6 +20,7 @@ import (
 	"mergesafe/merge/record"
 	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
+	"mergesafe/merge/world"
 	"mergesafe/merge/worldtest"
 	"mergesafe/store/storetest/faulty"
 )
@@ -39,7 +40,7 @@ type readings struct {
 
 var (
 	named = regexp.MustCompile("(?:FROM|JOIN) [\"`]?(\\w+)")
-	few   = regexp.MustCompile(` = \?| IN \(| LIMIT (1|65)\b|MAX\(`)
+	few   = regexp.MustCompile(` = \?| IN \(| LIMIT (1|65|100)\b|MAX\(`)
 )
 
 func (r *readings) note(dsn, statement string) {
@@ -155,6 +156,67 @@ func TestRowsReadOnce(t *testing.T) {
 			}
 			if c.worlds > 0 && len(r.of) < 12 {
 				t.Errorf("%s reads only %v", c.name, slices.Collect(maps.Keys(r.of)))
+			}
+		}
+	})
+}
+
+// The same of worlds of store, whose IDs stay. Names are read again in their order.
+func TestStoreRowsReadOnce(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := []world.Database{worldtest.GameWorld(t, e, "w1", 1, 40, "one"), worldtest.GameWorld(t, e, "w2", 2, 40, "two")}
+		into := e.Fresh(t, "new")
+		r := &readings{new: into.DSN, tables: []string{"players", "items", "guilds", "guild_members"}}
+		var p *plan.Plan
+		for _, c := range []struct {
+			name               string
+			run                func(ctx context.Context) error
+			named, others, new int // readings of a table with unique names, of another, and of one of the new database
+		}{
+			{"mergecheck", func(ctx context.Context) error {
+				report, err := worldtest.Checked(ctx, all, rules.Options{})
+				if err == nil && report.Verdict != verdict.Pass {
+					t.Errorf("%+v", report)
+				}
+				return err
+			}, 2, 1, 0},
+			{"plan", func(ctx context.Context) (err error) {
+				p, err = planner.NewPlan(ctx, into, all, planner.PlanOptions{})
+				if err == nil && len(p.Refusals) > 0 {
+					t.Error(p.Refusals)
+				}
+				return err
+			}, 2, 1, 0},
+			{"apply", func(ctx context.Context) error {
+				_, err := build.Apply(ctx, p, into, all, job.Options{})
+				return err
+			}, 1, 1, 0},
+			{"verify", func(ctx context.Context) error {
+				proof, err := prove.Verify(ctx, p, into, all, job.Options{})
+				if err == nil && proof.Verdict != "PASS" {
+					t.Errorf("%+v", proof)
+				}
+				return err
+			}, 1, 1, 1},
+			{"open", func(ctx context.Context) error {
+				_, err := build.Open(ctx, p, into, all, build.Options{})
+				return err
+			}, 1, 1, 1},
+		} {
+			if err := c.run(r.in(t.Context())); err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			for at, n := range r.of {
+				want := c.others
+				switch named := strings.HasSuffix(at, " players") || strings.HasSuffix(at, " guilds"); {
+				case strings.HasPrefix(at, into.DSN):
+					want = c.new
+				case named:
+					want = c.named
+				}
+				if n > want {
+					t.Errorf("%s: reads %s %d times, want %d:\n%s", c.name, at, n, want, strings.Join(slices.Sorted(slices.Values(r.all)), "\n"))
+				}
 			}
 		}
 	})
