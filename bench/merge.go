@@ -17,10 +17,15 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"mergesafe/entity"
+	"mergesafe/gameid"
 	"mergesafe/internal/gameworlds"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/sqldb"
+	"mergesafe/number"
+	"mergesafe/store/starter"
+	"mergesafe/store/storetest"
 )
 
 // The databases of a merge, on one server.
@@ -75,10 +80,7 @@ func startMerge(ctx context.Context, o options, name string, home, source int, a
 		return nil, nil, err
 	}
 	account := fmt.Appendf(nil, "[client]\nuser=%s\npassword=%s\nhost=%s\nport=%s\nprotocol=tcp\n", b.cfg.User, b.cfg.Passwd, host, port)
-	config := []byte(gameworlds.FleetRules())
-	for _, name := range []string{homeWorld, sourceWorld, freshWorld} {
-		config = fmt.Appendf(config, "[[source]]\nname = %q\ndsn = %q\n", name, "mysql:"+b.dsn(name))
-	}
+	config := append([]byte(gameworlds.FleetRules()), b.sources()...)
 	if err := errors.Join(os.WriteFile(b.account, account, 0o600), os.WriteFile(b.config, config, 0o600)); err != nil {
 		return nil, nil, err
 	}
@@ -97,6 +99,14 @@ func build(ctx context.Context, to string, programs ...string) error {
 		return fmt.Errorf("look for the module that is measured, which is found from within bench: %w", err)
 	}
 	return runs(exec.CommandContext(ctx, "go", append([]string{"build", "-C", strings.TrimSpace(string(module)), "-o", to + "/"}, programs...)...))
+}
+
+// sources are the databases, as config.toml has them.
+func (b *mergeBench) sources() (config []byte) {
+	for _, name := range []string{homeWorld, sourceWorld, freshWorld} {
+		config = fmt.Appendf(config, "[[source]]\nname = %q\ndsn = %q\n", name, "mysql:"+b.dsn(name))
+	}
+	return config
 }
 
 func (b *mergeBench) dsn(name string) string {
@@ -366,14 +376,32 @@ func (b *mergeBench) myloader(ctx context.Context) error {
 
 // rowsRead counts how often a merge reads a row, by the server's own statistics.
 func rowsRead(ctx context.Context, o options) ([]section, error) {
-	const characters = 8_850 // and 100,000 rows
+	const characters, players = 8_850, 25_000 // and 100,000 rows of each world
 	b, stop, err := startMerge(ctx, o, servertest.MariaDB, characters, characters, "--userstat=ON")
 	if err != nil {
 		return nil, err
 	}
 	defer stop()
-	rows := b.rows[homeWorld] + b.rows[sourceWorld]
-	s := section{title: "Rows read", intro: fmt.Sprintf("How often a row is read on MariaDB, of two worlds of %s rows together, by its userstat.", printable.Number(int64(rows)))}
+	const intro = "How often a row is read on MariaDB, of two worlds of %s rows together, by its userstat. %s"
+	counted, rows := section{title: "Rows read"}, b.rows[homeWorld]+b.rows[sourceWorld]
+	counted.intro = fmt.Sprintf(intro, printable.Number(int64(rows)), "Their keys collide.")
+	if counted.rows, err = b.reads(ctx, rows); err != nil {
+		return nil, err
+	}
+	if err := execute(ctx, b, "DROP DATABASE "+homeWorld, "DROP DATABASE "+sourceWorld, "DROP DATABASE "+freshWorld); err != nil {
+		return nil, err
+	}
+	ids, rows := section{title: "Rows read, IDs"}, 2*4*players
+	ids.intro = fmt.Sprintf(intro, printable.Number(int64(rows)), "They were written by store.")
+	err = errors.Join(b.fillStore(ctx, homeWorld, 1, players), b.fillStore(ctx, sourceWorld, 2, players), os.Remove(b.plan), os.WriteFile(b.config, b.sources(), 0o600))
+	if err == nil {
+		ids.rows, err = b.reads(ctx, rows)
+	}
+	return []section{counted, ids}, err
+}
+
+// reads is how often each step of a merge reads a row.
+func (b *mergeBench) reads(ctx context.Context, of int) (all []row, err error) {
 	for _, step := range []string{"mergecheck", "plan", "apply", "verify", "open"} {
 		program, args := "servermerge", b.steps()[step]
 		if step == "mergecheck" {
@@ -391,7 +419,49 @@ FROM information_schema.table_statistics`, homeWorld, sourceWorld, freshWorld).S
 		if err != nil {
 			return nil, err
 		}
-		s.rows = append(s.rows, row{what: step, measured: fmt.Sprintf("%.2f times", ofWorlds/float64(rows)), note: fmt.Sprintf("and a row of the new database %.2f times", ofNew/float64(rows))})
+		all = append(all, row{what: step, measured: fmt.Sprintf("%.2f times", ofWorlds/float64(of)), note: fmt.Sprintf("and a row of the new database %.2f times", ofNew/float64(of))})
 	}
-	return []section{s}, nil
+	return all, nil
+}
+
+// fillStore makes a world of the starter tables, with three items for each player.
+func (b *mergeBench) fillStore(ctx context.Context, name string, server gameid.ServerID, players int) error {
+	if err := execute(ctx, b, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4"); err != nil {
+		return err
+	}
+	db, err := openStore(ctx, "mysql:"+b.dsn(name))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	node, err := db.OpenNode(ctx, server, storetest.NodeOptions)
+	if err != nil {
+		return err
+	}
+	defer node.Close()
+	ids, loot := gameid.NewGenerator[entity.Player](node), gameid.NewGenerator[entity.Item](node)
+	now := entity.Time(time.Now())
+	for first := 0; first < players; first += 500 {
+		var heroes []entity.Player
+		var items []entity.Item
+		for n := first; n < min(first+500, players); n++ {
+			id, err := ids.Next()
+			if err != nil {
+				return err
+			}
+			code := int64(server)*1_000_000 + int64(n)
+			heroes = append(heroes, entity.Player{ID: id, Account: fmt.Sprint("account", code), Name: fmt.Sprint("name", code), Level: 1, Number: number.Number(code), CreatedAt: now, UpdatedAt: now})
+			for range 3 {
+				item, err := loot.Next()
+				if err != nil {
+					return err
+				}
+				items = append(items, entity.Item{ID: item, Owner: id, Template: 1, Count: 1, CreatedAt: now})
+			}
+		}
+		if err := errors.Join(starter.Players.Insert(ctx, db, heroes...), starter.Items.Insert(ctx, db, items...)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
