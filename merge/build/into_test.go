@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -139,7 +138,7 @@ func TestIntoResumed(t *testing.T) {
 						t.Fatalf("point %d: %s is there after its undo: %v", i, into.Name, err)
 					}
 					at, err := build.LookUp(t.Context(), p, into, all)
-					if err != nil || slices.ContainsFunc(at.Fences, func(f build.FenceStatus) bool { return f.Fenced }) {
+					if err != nil || at.Fenced() {
 						t.Fatalf("point %d: %+v, %v", i, at, err)
 					}
 				}

@@ -65,6 +65,16 @@ func (s *Status) Copied() int64 {
 // LookUp returns the state of the merge of a plan. It only reads the checkpoints in the
 // new database and the registries of the worlds, so it is quick, and may be called
 // while [Apply] or [build.Undo] runs elsewhere.
+// Fenced reports whether a world has a fence of the merge.
+func (s *Status) Fenced() bool {
+	return slices.ContainsFunc(s.Fences, func(f FenceStatus) bool { return f.Fenced })
+}
+
+// Unfenced reports whether a world that the plan fences has no fence of the merge.
+func (s *Status) Unfenced() bool {
+	return slices.ContainsFunc(s.Fences, func(f FenceStatus) bool { return !f.Fenced })
+}
+
 func LookUp(ctx context.Context, plan *plan.Plan, into world.Database, worlds []world.Database) (*Status, error) {
 	ctx, release := sqldb.Keep(ctx)
 	defer release()

@@ -5,7 +5,6 @@ package build_test
 import (
 	"errors"
 	"math/rand/v2"
-	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -76,7 +75,7 @@ func TestTortureInto(t *testing.T) {
 					t.Fatalf("world %d: %s is there after its undo: %v\n%s", w, into.Name, err, worldtest.Dump(t, into))
 				}
 				at, err := build.LookUp(t.Context(), p, into, all)
-				if err != nil || slices.ContainsFunc(at.Fences, func(f build.FenceStatus) bool { return f.Fenced }) {
+				if err != nil || at.Fenced() {
 					t.Fatalf("world %d: %+v, %v", w, at, err)
 				}
 				total += deaths

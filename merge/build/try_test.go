@@ -56,7 +56,7 @@ func TestTry(t *testing.T) {
 	if n := worldtest.Number(t, into, "SELECT (SELECT COUNT(*) FROM players) + (SELECT COUNT(*) FROM items)"); n != 70+180 {
 		t.Errorf("%d players and items, want 250", n)
 	}
-	if at, err := build.LookUp(t.Context(), p, into, all); err != nil || at.State != record.StateTried || slices.ContainsFunc(at.Fences, func(f build.FenceStatus) bool { return f.Fenced }) {
+	if at, err := build.LookUp(t.Context(), p, into, all); err != nil || at.State != record.StateTried || at.Fenced() {
 		t.Errorf("%+v, %v", at, err)
 	}
 	worldtest.Startable(t, into, 1, false)

@@ -112,7 +112,7 @@ func (r *runner) adopt(j *job, plan *merge.Plan, at *merge.Status) {
 	phase = cmp.Or(phase, Copying)
 	reports, isOpen := r.reportsOf(j, plan), at.State == merge.StateOpen
 	problem, advice := "", []string(nil)
-	if isOpen && slices.ContainsFunc(at.Fences, func(f merge.FenceStatus) bool { return !f.Fenced }) {
+	if isOpen && at.Unfenced() {
 		phase, isOpen = Failed, false
 		problem = fmt.Sprintf("the record says that %s is open, but not all worlds are fenced: they may be running too, or it is a copy from before an undo", plan.New.Name)
 		advice = []string{"If the game goes on in the worlds, drop it:", r.opts.Command("undo", j.Name())}

@@ -105,8 +105,7 @@ func begunAlready(
 	if err != nil {
 		return nil, err
 	}
-	fenced := slices.ContainsFunc(at.Fences, func(f merge.FenceStatus) bool { return f.Fenced })
-	if at.State.Nothing() && !fenced {
+	if at.State.Nothing() && !at.Fenced() {
 		return nil, nil
 	}
 	return at, nil

@@ -429,8 +429,6 @@ func (v *View) status(o *Outcome, place string) {
 	at, then := o.Status, o.Then
 	rows := printable.Count(o.Plan.Rows(), "row", "rows")
 	copied := fmt.Sprintf("%s of %s were copied", printable.Number(at.Copied()), rows)
-	fenced := func(f merge.FenceStatus) bool { return f.Fenced }
-	unfenced := func(f merge.FenceStatus) bool { return !f.Fenced }
 	v.Color = verdict.NotVerified
 	switch at.State {
 	case merge.StateNone, merge.StatePlanAgain:
@@ -438,7 +436,7 @@ func (v *View) status(o *Outcome, place string) {
 		if at.State == merge.StatePlanAgain {
 			v.Word, v.Sentence = "PLAN AGAIN", "there is no record of it in "+place+", and the worlds have changed since the plan, for example by an undo that raised their counters"
 		}
-		if slices.ContainsFunc(at.Fences, fenced) {
+		if at.Fenced() {
 			v.Sentence += "; its worlds are fenced"
 			v.Then("To lift the fences:", then.Undo)
 		}
@@ -453,7 +451,7 @@ func (v *View) status(o *Outcome, place string) {
 		if len(at.Fences) == 0 { // nothing closes it
 			v.Sentence = "made; without a registry nothing keeps game servers out: do not start one there before open"
 		}
-		if slices.ContainsFunc(at.Fences, unfenced) {
+		if at.Unfenced() {
 			v.Sentence, v.Color = "its record says that it is made, but not all worlds are fenced: they may be running, or "+place+" is a copy from before an undo", verdict.Fail
 			v.Then("To drop it:", then.Undo)
 			break
@@ -479,7 +477,7 @@ func (v *View) status(o *Outcome, place string) {
 			v.Sentence = fmt.Sprintf("%s were copied, and it was opened; since then it became a world of a later merge: %s", rows, at.Later)
 			break
 		}
-		if !slices.ContainsFunc(at.Fences, unfenced) {
+		if !at.Unfenced() {
 			v.Then("To prove it:", then.Verify)
 			break
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"slices"
 
 	cliv3 "github.com/urfave/cli/v3"
 
@@ -28,13 +27,8 @@ func (s surroundings) status(ctx context.Context, cmd *cliv3.Command) error {
 	}
 	o := j.outcome("status")
 	o.Status = at
-	if at.State != merge.StateOpen && (!at.State.Nothing() || fenced(at)) {
+	if at.State != merge.StateOpen && (!at.State.Nothing() || at.Fenced()) {
 		o.Ending = report.Stopped
 	}
 	return write(o, cmd.Root().Writer, cmd.Bool("json"), s.text(cmd))
-}
-
-// fenced reports whether a world has a fence of the merge.
-func fenced(at *merge.Status) bool {
-	return slices.ContainsFunc(at.Fences, func(f merge.FenceStatus) bool { return f.Fenced })
 }

@@ -97,7 +97,7 @@ func staysAway(ctx context.Context, r databases.Registry, worlds []merge.Databas
 func (j *job) undoAgain(ctx context.Context, again, begun string) string {
 	at := j.now(ctx)
 	later := at != nil && begun != "" && at.Begun != "" && at.Begun != begun
-	if later || at != nil && at.State.Nothing() && !fenced(at) {
+	if later || at != nil && at.State.Nothing() && !at.Fenced() {
 		return "The other process has undone it: there is nothing left to undo."
 	}
 	return "When the other process has ended, run it again: " + again
