@@ -213,6 +213,9 @@ func Ready(ctx context.Context, plan *Plan, into Database, worlds []Database, op
 	return refusals, Gone(ctx, "apply", plan, into, worlds, err)
 }
 
+// OpenedMissing is [build.OpenedMissing].
+func OpenedMissing(into string) string { return build.OpenedMissing(into) }
+
 // RecordedPlan is [record.RecordedPlan].
 func RecordedPlan(ctx context.Context, merged Database, id string) (*Plan, error) {
 	return record.RecordedPlan(ctx, merged, id)

@@ -140,10 +140,13 @@ func Lost(ctx context.Context, r *job.Run, doing string) error {
 	if now, err := r.State(ctx); err != nil || now != "" { // another process recorded it meanwhile
 		return errors.Join(err, r.Manifest.WrongState(now, ""))
 	}
-	into := printable.Text(r.New.Name)
-	return &record.RefusedError{Doing: doing, Refusals: []plan.Refusal{{Source: r.New.Name, Reason: fmt.Sprintf(
-		"the fences of its worlds say that the merge was opened, but there is no record of it: %s is missing or has another name, with all changes that players made there: "+
-			"give the database that has the record; if it is lost for good, undo -force lifts the fences", into)}}}
+	return &record.RefusedError{Doing: doing, Refusals: []plan.Refusal{{Source: r.New.Name,
+		Reason: OpenedMissing(printable.Text(r.New.Name)) + ": give the database that has the record; if it is lost for good, undo -force lifts the fences"}}}
+}
+
+// OpenedMissing says of a new database, or of its place, what [Lost] and [Status.Lost] found.
+func OpenedMissing(into string) string {
+	return "the fences of its worlds say that it was opened, but " + into + " is missing or has another name, with all changes that players made there"
 }
 
 // eachFence calls f with the registry of every world that has own servers in one, by its number.

@@ -55,7 +55,7 @@ func TestUndoWithoutRecordOpened(t *testing.T) {
 		for what, wrong := range map[string]world.Database{"without its record": into, "in another place": elsewhere} {
 			before := []string{worldtest.Dump(t, all[0]), worldtest.Dump(t, all[1]), worldtest.Dump(t, wrong)}
 			_, err := build.Undo(t.Context(), p, wrong, all, build.UndoOptions{})
-			worldtest.RefusedBecause(t, "undo", "there is no record of it", err)
+			worldtest.RefusedBecause(t, "undo", "is missing or has another name", err)
 			var refused *record.RefusedError
 			if _, err := build.Apply(t.Context(), p, wrong, all, job.Options{}); !errors.As(err, &refused) {
 				t.Errorf("an apply to a database %s: %v", what, err)
@@ -67,7 +67,7 @@ func TestUndoWithoutRecordOpened(t *testing.T) {
 				worldtest.Startable(t, d, gameid.ServerID(i+1), false)
 			}
 			_, err = build.Open(t.Context(), p, wrong, all, build.Options{})
-			worldtest.RefusedBecause(t, "open", "there is no record of it", err)
+			worldtest.RefusedBecause(t, "open", "is missing or has another name", err)
 			if _, err := build.Apply(t.Context(), p, wrong, all, job.Options{Try: true}); !errors.As(err, &refused) {
 				t.Errorf("a rehearsal in a database %s: %v", what, err)
 			}

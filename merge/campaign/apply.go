@@ -153,18 +153,14 @@ func gone(ctx context.Context, r *runner, j *job) bool {
 	return true
 }
 
-// lostProblem says that the new database of a merge that was opened is missing.
-func lostProblem(j *job) string {
-	return fmt.Sprintf("the fences of its worlds say that it was opened, but %s is missing or has another name, with all changes that players made there", j.into.Name)
-}
-
 // lost records that, if a merge is found so, and reports whether it is.
 func lost(r *runner, j *job, at *merge.Status) bool {
 	if !at.Lost {
 		return false
 	}
-	r.update(j.Merge, KindFailed, lostProblem(j), func(rec *record) {
-		rec.rest(Failed, lostProblem(j), []string{"When it is restored:", r.opts.Command("verify", j.Name()),
+	problem := merge.OpenedMissing(j.into.Name)
+	r.update(j.Merge, KindFailed, problem, func(rec *record) {
+		rec.rest(Failed, problem, []string{"When it is restored:", r.opts.Command("verify", j.Name()),
 			"If it is lost for good, return to the worlds:", r.opts.Command("undo -force", j.Name())}, nil)
 	})
 	return true

@@ -54,7 +54,7 @@ func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 			at, err = begunAlready(ctx, plan, into, worlds)
 		}
 		if at != nil && at.Lost {
-			p.noPlan(ctx, j, errors.New(lostProblem(j)))
+			p.noPlan(ctx, j, errors.New(merge.OpenedMissing(j.into.Name)))
 			lost(p.r, j, at)
 			return done
 		}

@@ -97,7 +97,7 @@ func TestFence(t *testing.T) {
 	worldtest.Opened(t, p, into, worlds)
 	worldtest.Recordless(t, into)
 	_, err = build.Unfence(t.Context(), p, into, worlds, job.Options{})
-	worldtest.RefusedBecause(t, "lifting the fences", "there is no record of it", err)
+	worldtest.RefusedBecause(t, "lifting the fences", "is missing or has another name", err)
 	worldtest.Startable(t, worlds[1], 2, false)
 }
 

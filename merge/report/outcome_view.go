@@ -460,12 +460,12 @@ func (v *View) status(o *Outcome, place string) {
 		v.Then("To undo it:", then.Undo)
 	case merge.StateOpening:
 		v.Word, v.Sentence = "OPENING", "proved, and being opened"
-		switch opened := "the fences of its worlds say that it was opened, but " + place; {
+		switch {
 		case at.Lost:
-			v.Sentence = opened + " is missing or has another name"
+			v.Sentence = merge.OpenedMissing(place)
 			v.Then("If it is lost for good, lift the fences:", then.Force)
 		case at.Behind:
-			v.Sentence = opened + " is a copy from before that"
+			v.Sentence = "the fences of its worlds say that it was opened, but " + place + " is a copy from before that"
 			v.Then("If the database that was opened is lost, return to the worlds:", then.Undo)
 		default:
 			v.Then("To resume, unless it runs elsewhere:", then.Open)
