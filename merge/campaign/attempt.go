@@ -85,7 +85,7 @@ func (t *attempt) run(ctx context.Context) ending {
 		first = rec.Began
 	})
 	if !t.r.opts.Try {
-		switch t.state(ctx) {
+		switch t.at(ctx).State {
 		case merge.StateOpening, merge.StateOpen: // an earlier run made it
 			return t.open(ctx, options)
 		}
@@ -128,9 +128,9 @@ func (t *attempt) open(ctx context.Context, options merge.Options) ending {
 		reports := t.r.report(t.job, o, "open")
 		if o.Ending == report.Differs {
 			problem, advice := explain(o)
-			return t.failed(ctx, nil, problem, advice, reports)
+			return t.failed(ctx, t.at(ctx).State, nil, problem, advice, reports)
 		}
-		recordProof(t.r, t.job, o, reports, t.state(ctx))
+		recordProof(t.r, t.job, o, reports, t.at(ctx).State)
 		return done
 	}
 	if err != nil {
@@ -169,11 +169,11 @@ func (t *attempt) fail(ctx context.Context, command string, err error) ending {
 		return t.interrupted(ctx)
 	}
 	var reports, advice []string
-	problem := plainly(err)
+	problem, at := plainly(err), t.at(ctx)
+	if lost(t.r, t.job, at) {
+		return failed
+	}
 	if t.plan != nil {
-		if at, err := merge.LookUp(ctx, t.plan, t.job.into, t.job.databases); err == nil && lost(t.r, t.job, at) {
-			return failed
-		}
 		if o := t.r.outcome(command, t.plan, t.began, err); o != nil {
 			reports = t.r.report(t.job, o, command)
 			problem, advice = explain(o)
@@ -199,7 +199,7 @@ func (t *attempt) fail(ctx context.Context, command string, err error) ending {
 		})
 		return failed // never undone: the merge is the other one's
 	}
-	return t.failed(ctx, err, problem, advice, reports)
+	return t.failed(ctx, at.State, err, problem, advice, reports)
 }
 
 // busy is what to do if another process works on a merge.
@@ -214,7 +214,7 @@ func (t *attempt) interrupted(ctx context.Context) ending {
 		t.r.update(t.job.Merge, "", "", (*record).idle)
 		return done
 	}
-	nothing := t.state(ctx).Nothing()
+	nothing := t.at(ctx).State.Nothing()
 	t.r.log(func(ctx context.Context, s state) error {
 		r, err := s.merge(ctx, t.job.Merge)
 		if err != nil {
@@ -228,27 +228,27 @@ func (t *attempt) interrupted(ctx context.Context) ending {
 	return done
 }
 
-// state is that of the merge in the new database; "" if it cannot be read.
-func (t *attempt) state(ctx context.Context) merge.State {
+// at is how far the merge is, by the databases; without a state if they cannot be read.
+func (t *attempt) at(ctx context.Context) *merge.Status {
 	if t.plan == nil {
-		return ""
+		return &merge.Status{}
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	at, err := merge.LookUp(ctx, t.plan, t.job.into, t.job.databases)
 	if err != nil {
-		return ""
+		return &merge.Status{}
 	}
-	return at.State
+	return at
 }
 
-// failed ends an attempt that failed for good: if nothing was written it is refused, and otherwise
+// failed ends an attempt that failed for good, in a state that is "" if it is not known: if nothing was written it is refused, and otherwise
 // undone if the campaign says so, which drops the new database; one that is open stays. err is nil if a
 // completed proof says FAIL. A merge that is completed may be a good one until then, and an error is no
 // proof: it stays, and so does one of which the new database does not say how far it is, or which the
 // same call can resume when a database answers again.
-func (t *attempt) failed(ctx context.Context, err error, problem string, advice, reports []string) ending {
-	phase, kind, state := Failed, KindFailed, t.state(ctx)
+func (t *attempt) failed(ctx context.Context, state merge.State, err error, problem string, advice, reports []string) ending {
+	phase, kind := Failed, KindFailed
 	switch {
 	case t.plan == nil && !t.r.recordOf(t.job).begun(), state.Nothing():
 		phase, kind = Refused, KindRefused
