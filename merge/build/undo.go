@@ -338,8 +338,9 @@ func (u *undo) copied(ctx context.Context) (func(world, table string) bool, erro
 	}, err
 }
 
-// goneWorlds says of the worlds whose fence is gone what went with it.
-func (u *undo) goneWorlds(ctx context.Context) (gone []plan.Refusal, err error) {
+// fences reads the registries of the worlds that are fenced. It says of the worlds whose fence is gone what went with it.
+func (u *undo) fences(ctx context.Context) (now [][]worldregistry.Server, gone []plan.Refusal, err error) {
+	now = make([][]worldregistry.Server, len(u.Worlds))
 	for i, w := range u.Worlds {
 		what := ""
 		there, err := world.Exists(ctx, w.Database)
@@ -347,19 +348,18 @@ func (u *undo) goneWorlds(ctx context.Context) (gone []plan.Refusal, err error) 
 			what = "there is no such database any more"
 		}
 		if err == nil && there && u.Plan.Worlds[i].Fence {
-			var servers []worldregistry.Server
-			if servers, err = record.Servers(ctx, w.Database); len(servers) == 0 {
+			if now[i], err = record.Servers(ctx, w.Database); len(now[i]) == 0 {
 				what = "its registry lists no server any more"
 			}
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if what != "" {
 			gone = append(gone, plan.Refusal{Source: w.Name, Reason: what + ", and its fence is gone with it: restore it, then run undo again; if it is lost for good, gameid servers release -h says how to lift the fences of the other worlds"})
 		}
 	}
-	return gone, nil
+	return now, gone, nil
 }
 
 func namesOf(gone []plan.Refusal) []string {
@@ -373,17 +373,16 @@ func (u *undo) asPlanned(ctx context.Context) error { return u.SameWorlds(ctx, "
 // new database, or not one of this merge.
 func (u *undo) nothing(ctx context.Context) error {
 	u.done.NoRecord = true
-	var say record.State
+	var now [][]worldregistry.Server
 	var gone []plan.Refusal
 	err := u.Retry(ctx, "checking the fences", func(ctx context.Context) (err error) {
-		if gone, err = u.goneWorlds(ctx); err == nil {
-			say, err = u.FencesSay(ctx, namesOf(gone)...)
-		}
+		now, gone, err = u.fences(ctx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
+	say := u.FencesOf(now)
 	switch {
 	case say == "" && len(gone) > 0:
 		return fmt.Errorf("merge: %w: there is no database %q of the merge %s, and no world that is there has its fence: there is nothing to undo; if you restore %s, run undo again: a copy may have it",

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/internal/worldregistry"
@@ -149,22 +148,30 @@ func (r *Run) fenced(now [][]worldregistry.Server) error {
 
 // FencesSay is the state of a merge as far as its fences tell: [record.StateOpening] if one says that the game may have
 // been let in, [record.StateUndoing] if one says that an undo drops the new database, [record.StateCopying] if there
-// are others, and "" without one. The worlds that are gone are not asked.
-func (r *Run) FencesSay(ctx context.Context, gone ...string) (say record.State, err error) {
+// are others, and "" without one.
+func (r *Run) FencesSay(ctx context.Context) (record.State, error) {
+	now := make([][]worldregistry.Server, len(r.Worlds))
 	for i, w := range r.Plan.Worlds {
-		if !w.Fence || slices.Contains(gone, r.Worlds[i].Name) {
+		if !w.Fence {
 			continue
 		}
-		now, err := record.Servers(ctx, r.Worlds[i].Database)
-		if err != nil {
+		var err error
+		if now[i], err = record.Servers(ctx, r.Worlds[i].Database); err != nil {
 			return "", fmt.Errorf("database %q: %w", w.Name, err)
 		}
-		for _, s := range now {
+	}
+	return r.FencesOf(now), nil
+}
+
+// FencesOf is [Run.FencesSay] of what the registries of the worlds list.
+func (r *Run) FencesOf(now [][]worldregistry.Server) (say record.State) {
+	for i := range now {
+		for _, s := range now[i] {
 			f, _ := worldregistry.FenceOf(s.Holder)
 			switch {
 			case !s.Fenced(r.Plan.ID):
 			case f.State == worldregistry.FenceDropping:
-				return record.StateUndoing, nil // which follows all others
+				return record.StateUndoing // which follows all others
 			case f.State == worldregistry.FenceMerging:
 				say = cmp.Or(say, record.StateCopying)
 			default:
@@ -172,5 +179,5 @@ func (r *Run) FencesSay(ctx context.Context, gone ...string) (say record.State, 
 			}
 		}
 	}
-	return say, nil
+	return say
 }
