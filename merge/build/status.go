@@ -27,6 +27,9 @@ type Status struct {
 	// Behind says that the new database is a copy from before the merge was opened, as its fences say it was.
 	Behind bool `json:"behind,omitempty"`
 
+	// Tried says that a rehearsal has come to its end.
+	Tried bool `json:"tried,omitempty"`
+
 	// Later says to which later merge the opened database went as a world; "" if to none that is known.
 	Later string `json:"later,omitempty"`
 
@@ -62,9 +65,6 @@ func (s *Status) Copied() int64 {
 	return world.Total(s.Tables, func(t *TableStatus) int64 { return t.Copied })
 }
 
-// LookUp returns the state of the merge of a plan. It only reads the checkpoints in the
-// new database and the registries of the worlds, so it is quick, and may be called
-// while [Apply] or [build.Undo] runs elsewhere.
 // Fenced reports whether a world has a fence of the merge.
 func (s *Status) Fenced() bool {
 	return slices.ContainsFunc(s.Fences, func(f FenceStatus) bool { return f.Fenced })
@@ -75,6 +75,9 @@ func (s *Status) Unfenced() bool {
 	return slices.ContainsFunc(s.Fences, func(f FenceStatus) bool { return !f.Fenced })
 }
 
+// LookUp returns the state of the merge of a plan. It only reads the checkpoints in the
+// new database and the registries of the worlds, so it is quick, and may be called
+// while [Apply] or [build.Undo] runs elsewhere.
 func LookUp(ctx context.Context, plan *plan.Plan, into world.Database, worlds []world.Database) (*Status, error) {
 	ctx, release := sqldb.Keep(ctx)
 	defer release()
@@ -110,6 +113,7 @@ func status(ctx context.Context, r *job.Run) (*Status, error) {
 	copied := make(map[record.Place]int64)
 	if state != "" {
 		s.State, s.Begun = state, r.Manifest.Begun
+		s.Tried = state == record.StateTried && r.Manifest.Was == record.StateTried
 		if s.Began, err = r.Manifest.Began(ctx); err != nil {
 			return nil, err
 		}

@@ -56,7 +56,7 @@ func TestTry(t *testing.T) {
 	if n := worldtest.Number(t, into, "SELECT (SELECT COUNT(*) FROM players) + (SELECT COUNT(*) FROM items)"); n != 70+180 {
 		t.Errorf("%d players and items, want 250", n)
 	}
-	if at, err := build.LookUp(t.Context(), p, into, all); err != nil || at.State != record.StateTried || at.Fenced() {
+	if at, err := build.LookUp(t.Context(), p, into, all); err != nil || at.State != record.StateTried || !at.Tried || at.Fenced() {
 		t.Errorf("%+v, %v", at, err)
 	}
 	worldtest.Startable(t, into, 1, false)
@@ -131,7 +131,9 @@ func TestTryInterrupted(t *testing.T) {
 				t.Fatal(err)
 			}
 			if at.State == record.StateTried {
-				tried++
+				if !at.Tried { // else it came to its end, and the answer was lost
+					tried++
+				}
 				if _, err := build.Apply(t.Context(), p, into, all, job.Options{}); err == nil {
 					t.Fatalf("point %d: a merge went on with a rehearsal", i)
 				}
@@ -139,6 +141,9 @@ func TestTryInterrupted(t *testing.T) {
 			if i/step%2 == 0 {
 				if _, err := build.ApplyWith(t.Context(), p, into, all, job.Options{Try: true}, job.Hooks{Clock: worldtest.FixedClock}); err != nil {
 					t.Fatalf("point %d, again: %v", i, err)
+				}
+				if at, err := build.LookUp(t.Context(), p, into, all); err != nil || !at.Tried {
+					t.Fatalf("point %d, again: %+v, %v", i, at, err)
 				}
 				if diff := cmp.Diff(want, worldtest.RowsMade(t, p, worldtest.Clone(t, e, into))); diff != "" {
 					t.Fatalf("point %d: not the result of a smooth run:\n%s", i, diff)

@@ -110,6 +110,9 @@ func (r *runner) adopt(j *job, plan *merge.Plan, at *merge.Status) {
 		merge.StateTried: Trying,
 	}[at.State]
 	phase = cmp.Or(phase, Copying)
+	if at.Tried {
+		phase = Tried
+	}
 	reports, isOpen := r.reportsOf(j, plan), at.State == merge.StateOpen
 	problem, advice := "", []string(nil)
 	if isOpen && at.Unfenced() {

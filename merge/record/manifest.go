@@ -341,6 +341,15 @@ func (m *Manifest) Undo(ctx context.Context, from, was State) error {
 	return err
 }
 
+// NoteTried notes that a rehearsal has come to its end, as the state in which an undo will find it.
+func (m *Manifest) NoteTried(ctx context.Context) error {
+	if err := m.ExpectState(ctx, StateTried); err != nil {
+		return err
+	}
+	_, err := m.On.Exec(ctx, "state", "UPDATE "+RecordTable+" SET was = ? WHERE id = ? AND state = ?", false, string(StateTried), m.ID, string(StateTried))
+	return err
+}
+
 // Raised reports whether the worlds have learnt what was given in the new database: see [Manifest.NoteRaised].
 func (m *Manifest) Raised() bool { return m.Was == raised }
 
