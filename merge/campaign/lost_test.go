@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mergesafe/merge"
+	"mergesafe/merge/report"
 )
 
 // merged is a campaign of one merge, which is done.
@@ -39,14 +40,7 @@ func (p *place) withoutState(b *Book) *Book {
 func TestUndoOfALostPlan(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, 3, 3)
-	b := p.book("", "w1 w2")
-	_, err := Plan(t.Context(), b, p.options())
-	must(t, err)
-	plan, err := b.readPlan("w1")
-	must(t, err)
-	all := []*job{p.jobOf(p.database("w1"), p.database("w2"))}
-	all[0].plan = plan
-	must(t, fenceAll(t.Context(), b.campaign, all, time.Now))
+	b := p.fenced()
 	must(t, os.RemoveAll(b.Plans()))
 	b = p.withoutState(b)
 	for range 2 {
@@ -92,6 +86,42 @@ func TestLostAfterOpen(t *testing.T) {
 	if m := statusOf(t, b).Merges[0]; m.Phase != Failed || !strings.Contains(m.Problem, "w1_m2 is missing") {
 		t.Errorf("%+v", m)
 	}
+}
+
+// fenced is a campaign of one merge that is planned, and whose worlds are fenced.
+func (p *place) fenced() *Book {
+	p.Helper()
+	b := p.book("", "w1 w2")
+	planned(p, b, p.options())
+	plan, err := b.readPlan("w1")
+	must(p, err)
+	j := p.jobOf(p.database("w1"), p.database("w2"))
+	j.plan = plan
+	must(p, fenceAll(context.Background(), b.campaign, []*job{j}, time.Now))
+	return b
+}
+
+// A merge whose worlds are fenced and whose plan is out of date has no plan that can be carried out: undo lifts the fences first, and says so.
+func TestPlanOfFencedWorlds(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3, 3)
+	b := p.fenced()
+	must(t, second(Plan(t.Context(), b, p.options())))
+	if got := phases(t, b); got != "w1 planned" {
+		t.Errorf("apply can begin: %s", got)
+	}
+	p.exec("w2", "DELETE FROM items")
+	for range 2 {
+		s, err := Plan(t.Context(), b, p.options())
+		must(t, err)
+		advice := strings.Join(s.Merges[0].Advice, "\n")
+		undo, plan := strings.Index(advice, "fleet undo"), strings.Index(advice, "fleet plan")
+		if v := s.Say(Telling{Name: "plan"}); v.Word != "REFUSED" || v.Ending != report.Refused || undo < 0 || plan < undo {
+			t.Errorf("%s: %+v", v.Sentence, s.Merges)
+		}
+	}
+	must(t, second(Undo(t.Context(), b, p.options())))
+	planned(t, b, p.options())
 }
 
 // When the state is lost, a merge can be skipped that has begun: the next command finds that, and whether it is open.
@@ -198,11 +228,15 @@ func TestLaterMergeOfACampaign(t *testing.T) {
 	later, err := merge.NewPlan(t.Context(), into, both, merge.PlanOptions{})
 	must(t, err)
 	must(t, second(merge.Apply(t.Context(), later, into, both, merge.Options{})))
-	for _, run := range []func(context.Context, *Book, Options) (*Status, error){Apply, Verify} {
+	known := b
+	for i, run := range []func(context.Context, *Book, Options) (*Status, error){Apply, Verify, Plan, Plan} {
+		if i == 3 {
+			b = p.withoutState(known)
+		}
 		s, err := run(t.Context(), b, p.options())
 		must(t, err)
-		if m := s.Merges[0]; m.Phase != Verified || !strings.Contains(m.Later, `its world goes to "big"`) {
-			t.Errorf("%+v", m)
+		if m := s.Merges[0]; m.Phase != Verified || !m.Open || !strings.Contains(m.Later, `its world goes to "big"`) {
+			t.Errorf("%d: %+v", i, m)
 		}
 		sections := s.startSections()
 		if len(sections[0].Rows) > 0 || len(sections[2].Items) != 1 {

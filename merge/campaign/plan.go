@@ -66,27 +66,28 @@ func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 			p.noPlan(ctx, j, err)
 			return done
 		}
-		if at != nil {
-			p.r.adopt(j, plan, at)
-			return done
-		}
 		fresh := same && rec.Phase == Planned && rec.Plan == plan.ID &&
 			rec.Basis == p.r.opts.Basis && len(plan.Refusals) == 0
-		if fresh {
-			options, stop, err := p.r.work(ctx, plan)
-			if err == nil {
-				var refusals []merge.Refusal
-				refusals, err = merge.Fresh(ctx, plan, j.into, j.databases, options)
-				fresh = len(refusals) == 0
-				stop()
-			}
-			if err != nil {
+		if at != nil && !at.State.Nothing() {
+			p.r.adopt(j, plan, at)
+			noteLater(p.r, j, at)
+			return done
+		}
+		if at != nil || fresh {
+			refusals, err := p.refusals(ctx, j, plan)
+			switch {
+			case err != nil:
 				p.noPlan(ctx, j, err)
 				return done
+			case at != nil && len(refusals) > 0:
+				p.fenced(j, plan, refusals)
+				return done
+			case at != nil:
+				p.r.adopt(j, plan, at)
+				return done
+			case len(refusals) == 0:
+				return done
 			}
-		}
-		if fresh {
-			return done
 		}
 	}
 	if err == nil && plan == nil {
@@ -100,6 +101,28 @@ func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 	defer p.mu.Unlock()
 	p.stale = append(p.stale, j)
 	return done
+}
+
+// refusals are what apply finds wrong with a plan.
+func (p *planner) refusals(ctx context.Context, j *job, plan *merge.Plan) ([]merge.Refusal, error) {
+	options, stop, err := p.r.work(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	return merge.Fresh(ctx, plan, j.into, j.databases, options)
+}
+
+// fenced records a merge that has not begun, whose worlds are fenced and whose plan is out of date: no plan can be made before its undo.
+func (p *planner) fenced(j *job, plan *merge.Plan, refusals []merge.Refusal) {
+	merge.AfterUndo(refusals)
+	problem := refused(refusals)
+	advice := []string{"Its worlds are fenced. Lift the fences, then plan again:", p.r.opts.Command("undo", j.Name()), p.r.opts.Command("plan", j.Name())}
+	p.r.update(j.Merge, KindRefused, problem, func(rec *record) {
+		rec.describe(j, plan)
+		rec.rest(Refused, problem, advice, nil)
+		rec.Incomplete = false
+	})
 }
 
 // adopt takes a merge into the state that has begun, as when the state was lost.
