@@ -254,7 +254,7 @@ func TestOpenLater(t *testing.T) {
 		t.Errorf("%d players", n)
 	}
 	// What was played since blocks the undo, unless it is forced.
-	if s, err = Undo(t.Context(), b, o); err != nil || s.Merges[0].Phase != Failed || places["w1"] == p.server("w1") {
+	if s, err = Undo(t.Context(), b, o); err != nil || s.Merges[0].Phase != Verified || s.Merges[0].Undo != UndidNothing || places["w1"] == p.server("w1") {
 		t.Errorf("%v, %+v", err, s.Merges[0])
 	}
 	o.Force = true

@@ -8,7 +8,7 @@ const (
 	KindPaused      = "paused"       // by the operator
 	KindResumed     = "resumed"      // by the operator
 	KindPlanned     = "planned"      // a merge has a plan that can be carried out
-	KindRefused     = "refused"      // a plan, or apply, found what blocks the merge
+	KindRefused     = "refused"      // a plan, or apply, found what blocks the merge; or undo what keeps it open
 	KindMerging     = "merging"      // apply of a merge begins
 	KindMerged      = "merged"       // its new database is made
 	KindVerified    = "verified"     // proved, and open: the world may be started

@@ -120,7 +120,17 @@ func TestPlanOfFencedWorlds(t *testing.T) {
 			t.Errorf("%s: %+v", v.Sentence, s.Merges)
 		}
 	}
-	must(t, second(Undo(t.Context(), b, p.options())))
+	s, err := Undo(t.Context(), b, p.options())
+	must(t, err)
+	if v := s.Say(Telling{Name: "undo"}); v.Sentence != "night: the fences of 1 of 1 merge lifted" {
+		t.Error(v.Sentence)
+	}
+	if s, err = Undo(t.Context(), b, p.options()); err != nil {
+		t.Fatal(err)
+	}
+	if v := s.Say(Telling{Name: "undo"}); v.Sentence != "night: no merge has begun" {
+		t.Error(v.Sentence)
+	}
 	planned(t, b, p.options())
 }
 
@@ -229,14 +239,18 @@ func TestLaterMergeOfACampaign(t *testing.T) {
 	must(t, err)
 	must(t, second(merge.Apply(t.Context(), later, into, both, merge.Options{})))
 	known := b
-	for i, run := range []func(context.Context, *Book, Options) (*Status, error){Apply, Verify, Plan, Plan} {
+	for i, run := range []func(context.Context, *Book, Options) (*Status, error){Apply, Verify, Plan, Plan, Undo, Undo, Verify} {
 		if i == 3 {
 			b = p.withoutState(known)
 		}
 		s, err := run(t.Context(), b, p.options())
 		must(t, err)
-		if m := s.Merges[0]; m.Phase != Verified || !m.Open || !strings.Contains(m.Later, `its world goes to "big"`) {
+		m, undoes := s.Merges[0], i == 4 || i == 5
+		if m.Phase != Verified || !m.Open || !strings.Contains(m.Later, `its world goes to "big"`) || undoes != strings.Contains(m.Problem, "it could not be undone: ") {
 			t.Errorf("%d: %+v", i, m)
+		}
+		if v := s.Say(Telling{Name: "undo"}); undoes && (v.Word != "REFUSED" || v.Ending != report.Refused) {
+			t.Errorf("%d: %+v", i, v)
 		}
 		sections := s.startSections()
 		if len(sections[0].Rows) > 0 || len(sections[2].Items) != 1 {

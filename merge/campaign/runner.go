@@ -203,7 +203,13 @@ func (r *runner) begin(ctx context.Context) error {
 			return err
 		}
 		for _, m := range r.book.campaign.Merges {
-			if err := s.set(ctx, m, func(rec *record) { rec.idle(); rec.Skip = false }); err != nil {
+			if err := s.set(ctx, m, func(rec *record) {
+				rec.idle()
+				if rec.Undo == UndidNothing && rec.Phase == Verified { // which was about that undo, and not about the merge
+					rec.Problem, rec.Advice, rec.Incomplete = "", nil, false
+				}
+				rec.Skip, rec.Undo = false, ""
+			}); err != nil {
 				return err
 			}
 		}

@@ -60,6 +60,17 @@ const (
 	Tried  Phase = "tried"
 )
 
+// Undid is what an undo did to a merge.
+type Undid string
+
+// What an undo that found something to undo did.
+const (
+	UndidMerge     Undid = "undone"
+	UndidRehearsal Undid = "rehearsal dropped"
+	UndidFences    Undid = "fences lifted" // of a merge that had not begun
+	UndidNothing   Undid = "not undone"    // see Problem
+)
+
 // IsTry reports whether what was made is that of a rehearsal.
 func (p Phase) IsTry() bool { return p == Trying || p == Tried }
 
@@ -120,6 +131,9 @@ type MergeStatus struct {
 	Ended    *time.Time `json:"ended,omitempty"`
 
 	Problem string `json:"problem,omitempty"` // why it failed or was refused
+
+	// Undo is what the last command did to undo the merge; "" if it was not to, or found nothing to undo.
+	Undo Undid `json:"undo,omitempty"`
 
 	// Incomplete says that Problem is an error and no finding, such as a database that could not be
 	// read. The same command tries again.

@@ -114,24 +114,35 @@ func TestTryInterrupted(t *testing.T) {
 			t.Errorf("got %+v", m)
 		}
 	}
-	stopped()
-	must(t, second(Apply(t.Context(), b, p.trying())))
-	if got := phases(t, b); got != "w1 tried" || p.made("w1").players("") != 2003 {
-		t.Errorf("got %s", got)
+	lose := func() {
+		t.Helper()
+		must(t, b.Close())
+		must(t, os.Remove(b.statePath()))
+		b = opened(t, b.file)
+		must(t, second(Plan(t.Context(), b, p.options())))
 	}
-	must(t, second(Undo(t.Context(), b, p.options())))
+	undo := func() {
+		t.Helper()
+		s, err := Undo(t.Context(), b, p.options())
+		must(t, err)
+		if v := s.Say(Telling{Name: "undo"}); phases(t, b) != "w1 planned" || v.Sentence != "night: the rehearsals of 1 of 1 merge dropped" {
+			t.Errorf("%s: %+v", v.Sentence, s.Merges)
+		}
+	}
 	stopped()
-	must(t, b.Close())
-	must(t, os.Remove(b.statePath()))
-	b = opened(t, b.file)
-	must(t, second(Plan(t.Context(), b, p.options())))
+	for _, again := range []func(){func() { must(t, second(Apply(t.Context(), b, p.trying()))) }, lose} {
+		again()
+		if got := phases(t, b); got != "w1 tried" || p.made("w1").players("") != 2003 {
+			t.Errorf("got %s", got)
+		}
+	}
+	undo()
+	stopped()
+	lose()
 	if got := phases(t, b); got != "w1 trying" {
 		t.Errorf("got %s", got)
 	}
-	must(t, second(Undo(t.Context(), b, p.options())))
-	if got := phases(t, b); got != "w1 planned" {
-		t.Errorf("got %s", got)
-	}
+	undo()
 	if _, err := os.Stat(p.dir + "/w1_m2.db"); err == nil {
 		t.Error("the new database is there after the undo")
 	}

@@ -30,6 +30,9 @@ func Undo(ctx context.Context, b *Book, o Options) (*Status, error) {
 func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) ending {
 	began, rec := r.book.now(), r.recordOf(j)
 	plan, err := r.planOf(ctx, j)
+	not := func(err error, problem string, advice, reports []string) ending {
+		return recordNotUndone(ctx, r, j, rec, plan, failure, err, problem, advice, reports)
+	}
 	if err == nil && plan == nil {
 		if !rec.begun() {
 			return unplanned(ctx, r, j)
@@ -51,7 +54,7 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 		return failed
 	}
 	if err != nil {
-		return recordNotUndone(r, j, failure, err, plainly(err), nil, nil)
+		return not(err, plainly(err), nil, nil)
 	}
 	defer stop()
 	at, unread := begunAlready(ctx, plan, j.into, j.databases)
@@ -80,12 +83,12 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 	already := nothing && rec.begun() && !tried // an earlier undo was killed before it could say so
 	if already {
 		if err := r.move(ctx, j, plan, true); err != nil {
-			return recordNotUndone(r, j, failure, err, plainly(err), nil, nil)
+			return not(err, plainly(err), nil, nil)
 		}
 	}
 	switch {
 	case tried && (nothing || err == nil):
-		r.update(j.Merge, KindUndone, "the database of the rehearsal was dropped", (*record).dropped)
+		r.update(j.Merge, KindUndone, "the database of the rehearsal was dropped", func(now *record) { now.dropped(); now.Undo = UndidRehearsal })
 		return done
 	case already:
 		recordUndone(r, j, failure, "there was nothing to drop", began, nil)
@@ -97,11 +100,11 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 		o := r.outcome("undo", plan, began, nil)
 		o.Undone, o.Forced = undone, r.opts.Force
 		if !rec.Phase.Begun() && undone.NoRecord {
-			kind, text := "", ""
+			kind, text, did := "", "", Undid("")
 			if len(undone.Lifted) > 0 {
-				kind, text = KindUndone, "its fences were lifted"
+				kind, text, did = KindUndone, "its fences were lifted", UndidFences
 			}
-			r.update(j.Merge, kind, text, func(now *record) { now.idle(); now.Phase = rec.Phase })
+			r.update(j.Merge, kind, text, func(now *record) { now.idle(); now.Phase, now.Undo = rec.Phase, did })
 			return done
 		}
 		recordUndone(r, j, failure, o.View().Sentence, began, r.report(j, o, "undo"))
@@ -116,15 +119,12 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 		if errors.Is(err, merge.ErrBusy) {
 			advice = busy(r.opts.Command("undo", j.Name()))
 		}
-		return recordNotUndone(r, j, failure, err, plainly(err), advice, nil)
+		return not(err, plainly(err), advice, nil)
 	}
 	o.Undone, o.Forced = undone, r.opts.Force
 	problem, advice := explain(o)
-	return recordNotUndone(r, j, failure, err, problem, advice, r.report(j, o, "undo"))
+	return not(err, problem, advice, r.report(j, o, "undo"))
 }
-
-// planIsLost begins the problem of a merge that has begun and of which nothing but fences is known.
-const planIsLost = "its plan is lost, and "
 
 // unplanned ends the undo of a merge that was never planned, as far as is known: if a fence says that it has begun, its state
 // and its plan were lost.
@@ -140,9 +140,9 @@ func unplanned(ctx context.Context, r *runner, j *job) ending {
 			if !fenced || fence.Here || fence.Into != j.into.Name {
 				continue
 			}
-			problem := fmt.Sprintf(planIsLost+"server %s of %s is fenced: %s", s.ID, printable.Text(d.Name), fence)
+			problem := fmt.Sprintf("its plan is lost, and server %s of %s is fenced: %s", s.ID, printable.Text(d.Name), fence)
 			advice := []string{"Undo that merge with a copy of its plan; without one, and if no new database was made or it is lost for good:", "gameid servers release -h"}
-			r.update(j.Merge, KindRefused, problem, func(now *record) { now.rest(Refused, problem, advice, nil) })
+			r.update(j.Merge, KindRefused, problem, func(now *record) { now.rest(Refused, problem, advice, nil); now.Undo = UndidNothing })
 			return failed
 		}
 	}
@@ -154,7 +154,7 @@ func recordUndone(r *runner, j *job, failure, text string, began time.Time, repo
 	now := r.book.now().UTC()
 	r.update(j.Merge, KindUndone, text, func(rec *record) {
 		rec.idle()
-		rec.Phase, rec.Open, rec.Ended = Undone, false, &now
+		rec.Phase, rec.Open, rec.Ended, rec.Undo = Undone, false, &now, UndidMerge
 		if failure == "" && r.doing == doingUndo {
 			rec.Problem = ""
 		}
@@ -164,8 +164,11 @@ func recordUndone(r *runner, j *job, failure, text string, began time.Time, repo
 	})
 }
 
-// recordNotUndone records that a merge could not be undone.
-func recordNotUndone(r *runner, j *job, failure string, err error, problem string, advice, reports []string) ending {
+// recordNotUndone records that a merge could not be undone. before is its record from before the undo. If it was verified, and the undo
+// is refused while it is open, it stays verified: a later merge may have taken it as a world, or a game may have written there.
+func recordNotUndone(
+	ctx context.Context, r *runner, j *job, before *record, plan *merge.Plan, failure string, err error, problem string, advice, reports []string,
+) ending {
 	text := "it could not be undone: " + problem
 	if failure != "" {
 		text = fmt.Sprintf("%s; and %s", failure, text)
@@ -173,8 +176,16 @@ func recordNotUndone(r *runner, j *job, failure string, err error, problem strin
 	if advice == nil {
 		advice = []string{"When it is fixed:", r.opts.Command("undo", j.Name())}
 	}
-	r.update(j.Merge, KindFailed, printable.Text(text), func(rec *record) {
-		rec.rest(Failed, text, advice, reports)
+	phase, kind := Failed, KindFailed
+	if before.Phase == Verified && plan != nil && lasting(err) {
+		if at, err := merge.LookUp(ctx, plan, j.into, j.databases); err == nil && at.State == merge.StateOpen {
+			phase, kind = Verified, KindRefused
+			noteLater(r, j, at)
+		}
+	}
+	r.update(j.Merge, kind, printable.Text(text), func(rec *record) {
+		rec.rest(phase, text, advice, reports)
+		rec.Undo = UndidNothing
 		rec.Incomplete = failure == "" && !lasting(err)
 	})
 	return failed

@@ -199,22 +199,39 @@ func (v *saying) broken() {
 
 // takenBack says what undo did.
 func (v *saying) takenBack() {
-	c, stuck := v.c, 0
+	c, did, incomplete, stillOpen := v.c, make(map[Undid]int), 0, 0
 	for _, m := range v.s.Merges {
-		unknown := m.Phase == Refused && strings.HasPrefix(m.Problem, planIsLost)
-		if m.Phase == Failed || m.Phase == Undoing || unknown || m.Phase.IsTry() && m.Problem != "" {
-			stuck++
+		did[m.Undo]++
+		switch {
+		case m.Undo != UndidNothing:
+		case m.Incomplete:
+			incomplete++
+		case m.Phase == Verified:
+			stillOpen++
 		}
 	}
-	switch {
-	case stuck > 0 && stuck == c.incomplete:
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		text string
+	}{{c.undone, "%s undone"}, {did[UndidRehearsal], "the rehearsals of %s dropped"}, {did[UndidFences], "the fences of %s lifted"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf(p.text, c.of(p.n)))
+		}
+	}
+	switch stuck := did[UndidNothing]; {
+	case stuck > 0 && stuck == incomplete:
 		v.set("INCOMPLETE", report.Incomplete, "%s not undone: see below", c.of(stuck))
+	case stuck > 0 && stuck == stillOpen:
+		v.set("REFUSED", report.Refused, "%s not undone, and still open: see below", c.of(stuck))
 	case stuck > 0:
 		v.set("FAILED", report.Refused, "%s not undone: see below", c.of(stuck))
-	case c.undone == 0 && c.Planned+c.waiting+c.Refused+c.skipped == c.All:
+	case len(parts) > 0:
+		v.set("UNDONE", report.Done, "%s", strings.Join(parts, "; "))
+	case c.Planned+c.waiting+c.Refused+c.skipped == c.All:
 		v.set("UNDONE", report.Done, "no merge has begun")
 	default:
-		v.set("UNDONE", report.Done, "%s undone", c.of(c.undone))
+		v.set("UNDONE", report.Done, "%s undone", c.of(0))
 	}
 }
 

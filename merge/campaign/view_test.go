@@ -50,6 +50,28 @@ func TestVerdictSkipped(t *testing.T) {
 	}
 }
 
+// An undo is judged by what it did to the merges that it was asked for.
+func TestVerdictUndone(t *testing.T) {
+	for _, c := range []struct {
+		merge    MergeStatus
+		word     string
+		sentence string
+		ending   report.Ending
+	}{
+		{MergeStatus{Phase: Failed, Undo: UndidNothing}, "FAILED", "1 of 2 merges not undone: see below", report.Refused},
+		{MergeStatus{Phase: Failed, Undo: UndidNothing, Incomplete: true}, "INCOMPLETE", "1 of 2 merges not undone: see below", report.Incomplete},
+		{MergeStatus{Phase: Verified, Undo: UndidNothing}, "REFUSED", "1 of 2 merges not undone, and still open: see below", report.Refused},
+		{MergeStatus{Phase: Planned, Undo: UndidFences}, "UNDONE", "1 of 2 merges undone; the fences of 1 of 2 merges lifted", report.Done},
+		{MergeStatus{Phase: Failed, Problem: "it differs"}, "UNDONE", "1 of 2 merges undone", report.Done}, // by an earlier command
+	} {
+		s := Status{Name: "night", Merges: []MergeStatus{{Phase: Undone, Undo: UndidMerge}, c.merge}}
+		v := s.Say(telling("undo"))
+		if v.Word != c.word || v.Sentence != "night: "+c.sentence || v.Ending != c.ending {
+			t.Errorf("%+v: got %s: %s, %s", c.merge, v.Word, v.Sentence, v.Ending)
+		}
+	}
+}
+
 // telling is for who types commands without flags.
 func telling(name string) Telling {
 	return Telling{File: "night.toml", Plans: "plans", Name: name, Command: func(name string, merges ...string) string {
