@@ -88,6 +88,22 @@ func TestLostAfterOpen(t *testing.T) {
 	}
 }
 
+// While nothing has looked into the databases, status does not say that no merge has begun: the state and the plans may be lost.
+func TestStatusWithoutStateAndPlans(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3, 3)
+	b := p.merged()
+	must(t, os.RemoveAll(b.Plans()))
+	b = p.withoutState(b)
+	if v := statusOf(t, b).Say(Telling{Name: "status"}); v.Word != "NOT PLANNED" || !strings.Contains(v.Sentence, "plan looks whether") {
+		t.Errorf("%s %s", v.Word, v.Sentence)
+	}
+	must(t, second(Plan(t.Context(), b, p.options())))
+	if got := phases(t, b); got != "w1 verified" {
+		t.Error(got)
+	}
+}
+
 // fenced is a campaign of one merge that is planned, and whose worlds are fenced.
 func (p *place) fenced() *Book {
 	p.Helper()

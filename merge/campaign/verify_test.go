@@ -103,7 +103,8 @@ func TestNothingIsNotDone(t *testing.T) {
 		{"apply", of(verified, unread), report.Done, "DONE"},
 		{"apply", of(waiting), report.NotVerified, "NOT BEGUN"},
 		{"verify", of(waiting), report.NotVerified, "NOT BEGUN"},
-		{"status", of(waiting), report.Done, "NOT BEGUN"},
+		{"status", of(waiting), report.Done, "NOT PLANNED"},
+		{"status", of(MergeStatus{Worlds: []string{"w1"}, Phase: Planned}), report.Done, "NOT BEGUN"},
 	} {
 		if said := c.s.Say(Telling{Name: c.command}); said.Ending != c.ending || said.Word != c.word {
 			t.Errorf("%s: %s %s: %s", c.command, said.Word, said.Ending, said.Sentence)

@@ -280,6 +280,10 @@ func (v *saying) notBegun() {
 	case c.Refused > 0:
 		v.set(v.Word, report.Incomplete, "%s, %d could not be: see below", v.Sentence, c.Refused)
 	}
+	if c.waiting > 0 && ending == report.Done { // no database was asked: the state and the plan of one that has begun may be lost
+		v.Word = "NOT PLANNED"
+		v.Sentence += "; plan looks whether the others have begun"
+	}
 	switch {
 	case c.waiting > 0:
 		v.Then("To plan:", v.Command("plan"))

@@ -69,7 +69,7 @@ func get(t *testing.T, address, password string) (int, string) {
 func TestServe(t *testing.T) {
 	dir := t.TempDir()
 	site, stop := startServe(t, dir, "-http", "127.0.0.1:0")
-	if code, text := get(t, site, ""); code != 200 || !strings.Contains(text, "NOT BEGUN") || strings.Contains(text, "data-do") {
+	if code, text := get(t, site, ""); code != 200 || !strings.Contains(text, "NOT PLANNED") || strings.Contains(text, "data-do") {
 		t.Errorf("%d %s", code, text)
 	}
 	if code, text := get(t, site+"api/status", ""); code != 200 || !strings.Contains(text, `"parallel": 1`) {
