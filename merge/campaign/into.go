@@ -78,6 +78,16 @@ func newOnes(file string, jobs []*job) error {
 // fits reports whether a plan is for the new database of the merge.
 func (j *job) fits(plan *merge.Plan) bool { return plan.New.Name == j.into.Name }
 
+// elsewhere refuses a new database without the record of a merge if the plan was made for another place, as when the first world
+// was moved since: the record may be there.
+func (j *job) elsewhere(ctx context.Context, plan *merge.Plan, doing string) error {
+	refusal, err := merge.Elsewhere(ctx, plan, j.into)
+	if err == nil && refusal != nil {
+		err = &merge.RefusedError{Doing: doing, Refusals: []merge.Refusal{*refusal}}
+	}
+	return err
+}
+
 // databasesFor are the databases of a plan, which may be an older one of the merge.
 func (r *runner) databasesFor(
 	j *job, rec *record, plan *merge.Plan,

@@ -150,6 +150,58 @@ func TestPlanOfFencedWorlds(t *testing.T) {
 	planned(t, b, p.options())
 }
 
+// moves gives the world w1 another place, beside which its new database would be.
+func (p *place) moves() {
+	p.Helper()
+	was, moved := p.server, filepath.Join(p.dir, "moved", "w1.db")
+	must(p, os.Mkdir(filepath.Dir(moved), 0o755))
+	must(p, os.Rename(strings.TrimPrefix(was("w1"), "sqlite:"), moved))
+	p.server = func(world string) string {
+		if world == "w1" {
+			return "sqlite:" + moved
+		}
+		return was(world)
+	}
+}
+
+// A plan is for one place of the new database: for another one a new plan is made.
+func TestMovedBeforeApply(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3, 3)
+	b := p.book("", "w1 w2")
+	planned(t, b, p.options())
+	p.moves()
+	if _, err := Apply(t.Context(), b, p.options()); err == nil || !strings.Contains(err.Error(), "the plan was made for ") {
+		t.Errorf("got %v", err)
+	}
+	planned(t, b, p.options())
+	must(t, second(Apply(t.Context(), b, p.options())))
+	if got := phases(t, b); got != "w1 verified" {
+		t.Error(got)
+	}
+}
+
+// Without the state, a merge that has begun may have its record in the place where it was planned: no command takes another place for that one.
+func TestMovedAfterFences(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3, 3)
+	b := p.withoutState(p.fenced())
+	p.moves()
+	named := p.options()
+	named.Merges = []string{"w1"}
+	for i, run := range []func(context.Context, *Book, Options) (*Status, error){Verify, Plan, Undo} {
+		s, err := run(t.Context(), b, named)
+		must(t, err)
+		if m := s.Merges[0]; !strings.Contains(m.Problem, "the plan was made for ") {
+			t.Errorf("%d: %+v", i, m)
+		}
+	}
+	if stop, failure := p.starts("w2", 2); failure == nil {
+		stop()
+		t.Error("its fence was lifted")
+	}
+}
+
 // When the state is lost, a merge can be skipped that has begun: the next command finds that, and whether it is open.
 func TestSkippedWithoutState(t *testing.T) {
 	t.Parallel()

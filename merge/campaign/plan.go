@@ -110,6 +110,13 @@ func (p *planner) refusals(ctx context.Context, j *job, plan *merge.Plan) ([]mer
 		return nil, err
 	}
 	defer stop()
+	err = j.elsewhere(ctx, plan, "plan")
+	if moved, ok := errors.AsType[*merge.RefusedError](err); ok {
+		return moved.Refusals, nil
+	}
+	if err != nil {
+		return nil, err
+	}
 	return merge.Fresh(ctx, plan, j.into, j.databases, options)
 }
 

@@ -366,16 +366,26 @@ func (n *preflight) weighRoom() {
 
 func (n *preflight) lookFresh(ctx context.Context, i int) error {
 	d := n.all[i]
+	at, unread := begunAlready(ctx, d.plan, d.into, d.databases)
+	if unread == nil && (at == nil || at.State.Nothing()) {
+		err := d.elsewhere(ctx, d.plan, "apply")
+		if moved, ok := errors.AsType[*merge.RefusedError](err); ok {
+			n.refusals(d, moved.Refusals, false)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
 	refusals, err := merge.Ready(ctx, d.plan, d.into, d.databases, d.options)
 	if err != nil || len(refusals) == 0 {
 		return err
 	}
-	at, err := begunAlready(ctx, d.plan, d.into, d.databases)
 	if at != nil {
 		merge.AfterUndo(refusals)
 	}
 	n.refusals(d, slices.DeleteFunc(refusals, func(r merge.Refusal) bool {
 		return n.inUse[r.Source] && (r.Place == merge.PlaceRunning || r.Place == merge.PlaceServers)
 	}), at != nil)
-	return err
+	return unread
 }

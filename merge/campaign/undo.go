@@ -59,6 +59,11 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 	defer stop()
 	at, unread := begunAlready(ctx, plan, j.into, j.databases)
 	nothing := unread == nil && at == nil
+	if at != nil && at.State.Nothing() { // its fences would be lifted, and the database would stay where it is
+		if err := j.elsewhere(ctx, plan, "undo"); err != nil {
+			return not(err, plainly(err), nil, nil)
+		}
+	}
 	begun := ""
 	if at != nil {
 		begun = at.Begun

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,6 +67,9 @@ func verifyOne(ctx context.Context, r *runner, j *job) ending {
 			return done
 		}
 		err = fmt.Errorf("the merge is not completed (%s)", at.State)
+		if at.State.Nothing() {
+			err = cmp.Or(j.elsewhere(ctx, plan, "verify"), err)
+		}
 	}
 	if err != nil {
 		return not(err)
