@@ -191,10 +191,9 @@ func TestPlaceBesideALock(t *testing.T) {
 		must(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		began := time.Now()
 		err = f.SetPlace(ctx, place, note)
-		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "locked by ") || time.Since(began) > 5*time.Second {
-			t.Errorf("after %s: %v", time.Since(began), err)
+		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "locked by ") {
+			t.Error(err)
 		}
 	})
 }

@@ -16,7 +16,7 @@ import (
 
 // adminTimeout bounds what this package itself does on the server, a cleanup that waits for a forgotten transaction
 // in particular.
-const adminTimeout = 30 * time.Second
+const adminTimeout = 5 * time.Minute
 
 // DSN makes a fresh, empty database (utf8mb4, a random name) for this test on the test's server (see [Needs]), drops
 // it at the test's end, and returns its DSN in the form of go-sql-driver/mysql. Where there is no server, the test is

@@ -137,7 +137,7 @@ func TestTLS(t *testing.T) {
 		if tt.parameters == "" {
 			dsn = strings.TrimSuffix(dsn, "?")
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		defer cancel()
 		db, err := sqldb.Dial(ctx, dsn, sqldb.ReadOnly)
 		if err == nil {

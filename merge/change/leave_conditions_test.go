@@ -82,12 +82,8 @@ func TestSlowCondition(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer cancel()
-		began := time.Now()
 		if _, err := planner.NewPlan(ctx, e.Fresh(t, "new"), all, conditioned(slow, 0)); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v, want that it was interrupted", err)
-		}
-		if took := time.Since(began); took > 20*time.Second {
-			t.Errorf("the interrupt took %s", took)
 		}
 		if e.Name == "sqlite" {
 			return

@@ -98,7 +98,7 @@ func admin(t *testing.T, server *servertest.Server, statements ...string) {
 	db, err := sql.Open("mysql", server.DSN())
 	must(t, err)
 	defer db.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	for _, statement := range statements {
 		if _, err := db.ExecContext(ctx, statement); err != nil {

@@ -79,7 +79,7 @@ func TestSilentFleetRegistry(t *testing.T) {
 
 	silent := silentServer(t)
 	for _, name := range []string{"open", "undo"} {
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // unless nothing is ever said
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // unless nothing is ever said
 		log := &untilSaid{text: "asking the fleet registry", end: cancel}
 		noEnv := func(string) (string, bool) { return "", false }
 		var stdout bytes.Buffer
