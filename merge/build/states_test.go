@@ -17,6 +17,7 @@ import (
 	"mergesafe/internal/servertest"
 	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/build"
+	"mergesafe/merge/evidence"
 	"mergesafe/merge/job"
 	"mergesafe/merge/plan"
 	"mergesafe/merge/planner"
@@ -888,33 +889,57 @@ func TestLaterMerge(t *testing.T) {
 // can be undone one after the other. What a player wrote keeps undo from it.
 func TestUndoOfAChain(t *testing.T) {
 	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		worlds := worldtest.KeyWorlds(t, e, 3, "CREATE TABLE seq (name VARCHAR(9) NOT NULL PRIMARY KEY, next INTEGER NOT NULL)", "INSERT INTO seq VALUES ('item', 1000), ('other', 5)")
-		opts := worldtest.KeyOptions(func(o *rules.Options, d *rules.Declarations) {
-			o.Tables = append(o.Tables, rules.TablePolicy{Tables: []string{"seq"}, Policy: rules.PolicySkip})
-			o.Rekey.Counters = []rules.CounterRow{{At: "seq.next", Space: "items.id", When: &rules.When{Column: "name", Is: []string{"item"}}, Others: rules.OthersPlain}}
-		})
-		all := worlds[:2]
-		p, into := worldtest.MergeOf(t, e, all, opts)
-		worldtest.Opened(t, p, into, all)
-		both := []world.Database{into, worlds[2]}
-		newer := e.Fresh(t, "newer")
-		later := worldtest.MustPlan(t, newer, both, opts)
-		worldtest.MustApply(t, later, newer, both)
-		worldtest.Opened(t, later, newer, both)
-		was := worldtest.Number(t, into, "SELECT next FROM seq WHERE name = 'item'")
-		worldtest.MustDrop(t, later, newer, both)
-		if now := worldtest.Number(t, into, "SELECT next FROM seq WHERE name = 'item'"); now <= was {
-			t.Fatalf("the counter was not raised: %d", now)
+		for raised := range 2 { // counters, by the first merge
+			undoOfAChain(t, e, raised)
 		}
-		for _, by := range []string{"UPDATE seq SET next = next + 1 WHERE name = 'other'", "UPDATE seq SET next = 1 WHERE name = 'item'"} {
-			held := worldtest.Number(t, into, "SELECT next FROM seq WHERE name = 'item'")
-			worldtest.Exec(t, into, by)
+	})
+}
+
+func undoOfAChain(t *testing.T, e worldtest.Engine, raised int) {
+	worlds := worldtest.KeyWorlds(t, e, 3, "CREATE TABLE seq (name VARCHAR(9) NOT NULL PRIMARY KEY, next INTEGER NOT NULL)", "INSERT INTO seq VALUES ('item', 1000), ('other', 5)")
+	opts := worldtest.KeyOptions(func(o *rules.Options, d *rules.Declarations) {
+		o.Tables = append(o.Tables, rules.TablePolicy{Tables: []string{"seq"}, Policy: rules.PolicySkip})
+		o.Rekey.Counters = []rules.CounterRow{{At: "seq.next", Space: "items.id", When: &rules.When{Column: "name", Is: []string{"item"}}, Others: rules.OthersPlain}}
+	})
+	all := worlds[:2]
+	if raised == 0 {
+		worldtest.Exec(t, all[1], "DELETE FROM items")
+	}
+	p, into := worldtest.MergeOf(t, e, all, opts)
+	if len(p.Counters) != raised {
+		t.Fatalf("the merge raises %+v", p.Counters)
+	}
+	fails := func(by string, also func()) {
+		t.Helper()
+		held := worldtest.Number(t, into, "SELECT next FROM seq WHERE name = 'item'")
+		worldtest.Exec(t, into, by)
+		seq := func(p evidence.TableProof) bool { return p.Table == "seq" && p.Changed == 1 && !p.Others }
+		if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Fail || !slices.ContainsFunc(proof.Tables, seq) {
+			t.Errorf("%s: %+v", by, proof)
+		}
+		also()
+		worldtest.Exec(t, into, "UPDATE seq SET next = 5 WHERE name = 'other'", fmt.Sprintf("UPDATE seq SET next = %d WHERE name = 'item'", held))
+	}
+	fails("UPDATE seq SET next = next + 1 WHERE name = 'item'", func() {}) // nothing raises it before it is open
+	worldtest.Opened(t, p, into, all)
+	both := []world.Database{into, worlds[2]}
+	newer := e.Fresh(t, "newer")
+	later := worldtest.MustPlan(t, newer, both, opts)
+	worldtest.MustApply(t, later, newer, both)
+	worldtest.Opened(t, later, newer, both)
+	was := worldtest.Number(t, into, "SELECT next FROM seq WHERE name = 'item'")
+	worldtest.MustDrop(t, later, newer, both)
+	if now := worldtest.Number(t, into, "SELECT next FROM seq WHERE name = 'item'"); now <= was {
+		t.Fatalf("the counter was not raised: %d", now)
+	}
+	worldtest.Proved(t, p, into, all)
+	for _, by := range []string{"UPDATE seq SET next = next + 1 WHERE name = 'other'", "UPDATE seq SET next = 1 WHERE name = 'item'"} {
+		fails(by, func() {
 			_, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{})
 			worldtest.RefusedBecause(t, "undo", "some have changed: changes there would be lost", err)
-			worldtest.Exec(t, into, "UPDATE seq SET next = 5 WHERE name = 'other'", fmt.Sprintf("UPDATE seq SET next = %d WHERE name = 'item'", held))
-		}
-		worldtest.MustDrop(t, p, into, all)
-	})
+		})
+	}
+	worldtest.MustDrop(t, p, into, all)
 }
 
 // A table that was emptied before its rows were copied is not in the new database either: it does not keep undo from dropping that.

@@ -9,9 +9,9 @@ import (
 )
 
 // compare compares the rows of a world, as they were to come, with the rows of the new database that
-// have their keys. It calls differs for each pair that is not the same. It ends with ctx, also if
+// have their keys, as lower leaves them if it is not nil. It calls differs for each pair that is not the same. It ends with ctx, also if
 // soft has not ended.
-func compare(r *job.Run, ctx, soft context.Context, w *world.Connection, l *world.Layout, differs func(d *evidence.Difference, row, there []any) error) error {
+func compare(r *job.Run, ctx, soft context.Context, w *world.Connection, l *world.Layout, lower func(row []any) error, differs func(d *evidence.Difference, row, there []any) error) error {
 	change := r.Changes.Of(w.Name, l)
 	size := l.Dialect.Most(len(l.Key))
 	next, stop := world.Pages(soft, w, l, nil, func() int { return size }, world.All, false)
@@ -32,6 +32,11 @@ func compare(r *job.Run, ctx, soft context.Context, w *world.Connection, l *worl
 			return err
 		}
 		for i, row := range p.Rows {
+			if there[i] != nil && lower != nil {
+				if err := lower(there[i]); err != nil {
+					return err
+				}
+			}
 			if d := evidence.DifferenceOf(l, row, there[i]); d != nil {
 				d.Source = w.Name
 				if err := differs(d, row, there[i]); err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"mergesafe/merge/job"
+	"mergesafe/merge/keys"
 	"mergesafe/merge/mapping"
 	"mergesafe/merge/plan"
 	"mergesafe/merge/record"
@@ -18,6 +19,7 @@ import (
 type tableRead struct {
 	now    *plan.Apart
 	worlds []*plan.Apart
+	lower  func(row []any) error // see [asMade]; nil if no value of the new database may have risen
 }
 
 // should is the sum that the table should have in the new database.
@@ -62,14 +64,14 @@ func readBeside(r *job.Run, s *world.World, found []tableRead) {
 		l := r.Layouts[r.Plan.Tables[i].Name]
 		read := new(plan.Apart)
 		a := &world.Aside{Layout: l, End: func() { found[i].now = read }}
-		a.Begin = func() { a.Take = summing(r, l, read) }
+		a.Begin = func() { a.Take = summing(r, l, read, found[i].lower) }
 		found[i].now = nil
 		s.ReadAside(a)
 	}
 }
 
 // summing returns what sums up the rows of a table of the new database.
-func summing(r *job.Run, l *world.Layout, c *plan.Apart) func(row []any) error {
+func summing(r *job.Run, l *world.Layout, c *plan.Apart, lower func(row []any) error) func(row []any) error {
 	*c = plan.Apart{}
 	take := func([]any, world.Sum) error { return nil }
 	if r.Changes.MovesIn(l) {
@@ -77,6 +79,11 @@ func summing(r *job.Run, l *world.Layout, c *plan.Apart) func(row []any) error {
 	}
 	var h world.Hasher
 	return func(row []any) error {
+		if lower != nil {
+			if err := lower(row); err != nil {
+				return err
+			}
+		}
 		sum, err := h.Row(row)
 		if err != nil {
 			return err
@@ -111,11 +118,11 @@ func readParts(ctx context.Context, r *job.Run, step string, parts []plan.Part, 
 				w.Progress(step, on.Name, l.Table, rows)
 				return w.Between(ctx)
 			}
-			c, err := readPart(soft, w, p, on, l, between)
+			c, err := readPart(soft, w, p, on, l, found[p.Table].lower, between)
 			if _, null := errors.AsType[*world.NullKeyError](err); null { // that row differs: the table is read in no order
 				unordered := *l
 				unordered.Key = nil
-				c, err = readPart(soft, w, p, on, &unordered, between)
+				c, err = readPart(soft, w, p, on, &unordered, nil, between)
 			}
 			if err == nil && p.World == newDatabase {
 				found[p.Table].now = &c
@@ -128,7 +135,12 @@ func readParts(ctx context.Context, r *job.Run, step string, parts []plan.Part, 
 }
 
 // readPart reads and sums up one part, in the order of the key of l if it has one.
-func readPart(ctx context.Context, w *job.Run, p plan.Part, on *world.Connection, l *world.Layout, between func(rows int) error) (c plan.Apart, err error) {
+func readPart(ctx context.Context, w *job.Run, p plan.Part, on *world.Connection, l *world.Layout, lower func(row []any) error, between func(rows int) error) (c plan.Apart, err error) {
+	if p.World == newDatabase && lower != nil {
+		add := summing(w, l, &c, lower) // of a few rows: they are hashed twice
+		_, err = world.Contents(ctx, on, l, func(row []any, _ world.Sum) error { return add(row) }, between)
+		return c, err
+	}
 	var take func(row []any, sum world.Sum) error
 	switch moves := w.Changes.MovesIn(l); {
 	case moves && p.World == newDatabase:
@@ -146,4 +158,45 @@ func readPart(ctx context.Context, w *job.Run, p plan.Part, on *world.Connection
 	}
 	c.Content, err = world.Contents(ctx, on, l, take, between)
 	return c, err
+}
+
+// asMade returns what gives a row of the new database the counters back that the merge gave it: a higher one was raised
+// since, by the game, or by the undo of a later merge. It returns nil if the table has none.
+func asMade(r *job.Run, t *plan.Table) func(row []any) error {
+	l := r.Layouts[t.Name]
+	if l == nil || l.Multiset() {
+		return nil
+	}
+	type place struct {
+		key string
+		at  int
+	}
+	made := make(map[place]keys.Integer)
+	note := func(table, column, key string, n uint64) {
+		if table == t.Name && key != "" {
+			made[place{key, slices.Index(l.Columns, column)}] = keys.Integer{Bits: n}
+		}
+	}
+	for _, c := range r.Plan.Worlds[0].Given {
+		note(c.Table, c.Column, c.Key, c.Next)
+	}
+	for _, c := range r.Plan.Counters {
+		note(c.Table, c.Column, c.Key, c.After)
+	}
+	if len(made) == 0 {
+		return nil
+	}
+	return func(row []any) error {
+		key, err := world.EncodeKey(l.KeyOf(row))
+		if err != nil {
+			return nil // it has NULL there, and differs
+		}
+		for p, was := range made {
+			n, ok := keys.ParseInteger(world.Printed(row[p.at]))
+			if p.key == key && ok && was.Less(n) && err == nil {
+				row[p.at], err = world.As(row[p.at], was)
+			}
+		}
+		return err
+	}
 }

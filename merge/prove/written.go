@@ -3,7 +3,6 @@ package prove
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"mergesafe/merge/evidence"
 	"mergesafe/merge/job"
@@ -35,6 +34,9 @@ func Written(ctx context.Context, r *job.Run) (written []plan.Refusal, err error
 	}
 	r.Tally.Step(rows)
 	found := make([]tableRead, len(r.Plan.Tables))
+	for _, p := range parts {
+		found[p.Table].lower = asMade(r, &r.Plan.Tables[p.Table])
+	}
 	if err := readParts(ctx, r, record.StepVerify, parts, found); err != nil {
 		return nil, err
 	}
@@ -48,15 +50,7 @@ func Written(ctx context.Context, r *job.Run) (written []plan.Refusal, err error
 	}
 	for _, p := range parts {
 		t := &r.Plan.Tables[p.Table]
-		proof := compareSums(r, t, found[p.Table], wrote[t.Name])
-		if proof.Verdict == verdict.Pass {
-			continue
-		}
-		raised, err := raisedOnly(ctx, r, t, wrote[t.Name])
-		if err != nil {
-			return nil, err
-		}
-		if !raised {
+		if proof := compareSums(r, t, found[p.Table], wrote[t.Name]); proof.Verdict != verdict.Pass {
 			note(t.Name, writtenTo(&proof))
 		}
 	}
@@ -81,43 +75,6 @@ func Written(ctx context.Context, r *job.Run) (written []plan.Refusal, err error
 		note("", fmt.Sprintf("altered since it was made like %s: %s", r.Worlds[0].Name, what))
 	}
 	return written, err
-}
-
-// raisedOnly reports whether the rows of a table are those that were made, but for counters that were raised since, as the undo of a
-// later merge raises those of its first world.
-func raisedOnly(ctx context.Context, r *job.Run, t *plan.Table, made world.Sum) (is bool, err error) {
-	l := r.Layouts[t.Name]
-	counters := slices.DeleteFunc(slices.Clone(r.Plan.Counters), func(c plan.RowCounter) bool { return c.Table != t.Name || c.Column == "" })
-	if len(counters) == 0 || l.Multiset() {
-		return false, nil
-	}
-	err = r.Retry(ctx, fmt.Sprintf("reading the counters of table %q", t.Name), func(ctx context.Context) error {
-		var now world.Content
-		var h world.Hasher
-		err := world.EachPage(ctx, r.New, l, func(p *world.Page) error {
-			for _, row := range p.Rows {
-				key, err := world.EncodeKey(l.KeyOf(row))
-				if err != nil {
-					return err
-				}
-				for _, c := range counters {
-					at := slices.Index(l.Columns, c.Column)
-					if n, is := row[at].(int64); is && c.Key == key && n >= 0 && uint64(n) > c.After {
-						row[at] = int64(c.After)
-					}
-				}
-				sum, err := h.Row(row)
-				if err != nil {
-					return err
-				}
-				now.Add(sum)
-			}
-			return nil
-		})
-		is = now.Rows == t.Merged() && now.Sum == made
-		return err
-	})
-	return is, err
 }
 
 // alteredObjects names what others made or altered in the new database and an undo would drop. The plan has only

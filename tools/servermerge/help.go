@@ -232,9 +232,9 @@ Proves that the merge is as planned: reads every row of the new database and of
 all worlds, compares numbers of rows and checksums of their contents with the
 plan, lists rows that differ, compares objects with the first world, and runs
 the check of mergecheck on the result. It only reads. open makes the same proof
-first. It also finds what a game changed in the new database. It
-refuses a copy of the new database from before its opening, and a world that has
-lost its fence.
+first. It also finds what a game changed in the new database, except that
+counters may rise there once it is open. It refuses a copy of the new database
+from before its opening, and a world that has lost its fence.
 
   -parallel N       how many tables, or worlds of one, are worked on at a time;
                     an SQLite file is written by one (default 4)
