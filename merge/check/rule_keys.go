@@ -43,7 +43,7 @@ func judgeKey(f *Facts, k *keyReading) Outcome {
 			in = append(in, "in "+p.DB.Name+" find them with "+strings.Join(k.Key, " IS NULL OR ")+" IS NULL")
 		}
 	}
-	describeRepeats(&result, k.Repeats, "key", true)
+	describeRepeats(&result, k.Repeats, "key", comparedOtherwise(f, k.Table, k.Key))
 	resolveByCombining(&result, f.Combined[k.Table], k.Repeats)
 	if why := result.ResolveByRenaming(f.Resolved, 0); why != "" {
 		result.Message += "; [[merge.name]] cannot resolve it: " + why
@@ -133,9 +133,9 @@ func countsByItself(f *Facts, table string) bool {
 }
 
 // describeRepeats writes what a result says of values that are there more than once.
-// What was read is in Read already. noun is what collides. enforced tells that
-// each database keeps its own values apart, as it compares.
-func describeRepeats(r *verdict.Result, found stream.Repeats, noun string, enforced bool) {
+// What was read is in Read already. noun is what collides. otherwise are the columns by which a
+// database may keep its own values apart that are equal here.
+func describeRepeats(r *verdict.Result, found stream.Repeats, noun string, otherwise []string) {
 	r.Count, r.Rows = found.Values, found.AllRows()
 	if r.Count == 0 {
 		if r.Message = "nothing could be compared"; r.Read > 0 || len(r.Gaps) == 0 {
@@ -149,8 +149,21 @@ func describeRepeats(r *verdict.Result, found stream.Repeats, noun string, enfor
 	r.Message = printable.Count(r.Count, noun+" occurs", noun+"s occur") + " more than once, in " + printable.Count(r.Rows, "row", "rows")
 	if found.Inside > 0 {
 		r.Message += "; " + printable.Count(found.Inside, "is", "are") + " within one database"
-		if enforced {
-			r.Message += " and equal only to the first world's collation"
+		if len(otherwise) > 0 {
+			r.Message += ", as the first world's collation of " + catalog.Enumerated(otherwise) + " compares"
 		}
 	}
+}
+
+// comparedOtherwise are those of some columns that a world compares under another collation than the first.
+func comparedOtherwise(f *Facts, table string, columns []string) []string {
+	_, model := f.ModelOf(table)
+	return slices.DeleteFunc(slices.Clone(columns), func(name string) bool {
+		for _, t := range f.Having(table) {
+			if is, first := t.Column(name), model.Column(name); is != nil && first != nil && is.Collation != first.Collation {
+				return false
+			}
+		}
+		return true
+	})
 }

@@ -76,3 +76,29 @@ func TestTableWithoutPrimaryKey(t *testing.T) {
 		t.Errorf("got %+v, want 1 value", r)
 	}
 }
+
+// Keys that are equal within one database are so by the collation of a column only if a world compares that otherwise: the
+// key of a world may have further columns.
+func TestKeysWithinOneDatabase(t *testing.T) {
+	for other, want := range map[string]string{
+		mergetest.NoCase: "1 is within one database",
+		mergetest.Binary: "1 is within one database, as the first world's collation of name compares",
+	} {
+		a, b := game("a", 1, 5), game("b", 101, 5)
+		for _, db := range []*mergetest.Database{a, b} {
+			pets := &db.Schema.Tables[2]
+			pets.Primary, pets.Columns = []string{"owner", "name"}, append(pets.Columns, number("slot"))
+			for i, row := range db.Rows["pets"] {
+				row["slot"] = int64(i)
+			}
+		}
+		pets := &b.Schema.Tables[2]
+		if pets.Columns[1].Collation = other; other == mergetest.NoCase {
+			pets.Primary = append(pets.Primary, "slot")
+		}
+		b.Rows["pets"][1]["owner"], b.Rows["pets"][1]["name"] = int64(101), "REX"
+		if r := find(mustCheck(t, rules.Options{}, a, b), verdict.CodeKeyCollision, "pets", "")[0]; r.Count != 1 || !strings.HasSuffix(r.Message, "; "+want) {
+			t.Errorf("%q: %+v", other, r)
+		}
+	}
+}

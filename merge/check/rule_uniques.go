@@ -69,6 +69,9 @@ func uniqueTask(f *Facts, table string, u rules.Unique) Task {
 		if equal := o.Findings[0].Count; some && (equal > 0 || read.Combined || read.Renamed > 0) {
 			return unclear(", and among all rows " + printable.Count(max(equal, read.Renamed, 1), "value occurs", "values occur") + " more than once"), nil
 		}
+		if result := &o.Findings[0].Result; some && result.Renamed > 0 {
+			result.Message += "; the index " + u.Name + " covers only some of the rows, and one that it does not cover, such as of a deleted player, may keep the name: keep in [[merge.name]] can prefer the others"
+		}
 		renumbered, err := resolveByRenumbering(ctx, &o.Findings[0].Result, f.Resolved, r)
 		if renumbered != nil {
 			o.Renumbered = []verdict.Renumbered{*renumbered}
@@ -87,7 +90,11 @@ func judgeUnique(f *Facts, table string, u rules.Unique, read *Reading) Outcome 
 		Code: verdict.CodeUniqueCollision, Table: table, Subject: catalog.ColumnList(u.Columns), Columns: u.Columns,
 		Read: read.RowsRead(), Gaps: read.Gaps, Samples: read.Samples,
 	}
-	describeRepeats(&result, read.Repeats, "value", !u.Declared)
+	var otherwise []string
+	if !u.Declared {
+		otherwise = comparedOtherwise(f, table, u.Columns)
+	}
+	describeRepeats(&result, read.Repeats, "value", otherwise)
 	if u.Declared && u.Name != "" {
 		result.Message = u.Name + ": " + result.Message
 	}
