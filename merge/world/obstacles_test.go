@@ -47,6 +47,9 @@ func TestObstacles(t *testing.T) {
 			{"CREATE TABLE t (a TEXT COLLATE NOCASE); CREATE INDEX i ON t (a); PRAGMA writable_schema = 1;" +
 				" UPDATE sqlite_schema SET sql = 'CREATE TABLE t (a TEXT COLLATE game)' WHERE name = 't'",
 				"table t: it cannot be created again: "},
+			{"CREATE TABLE t (a TEXT, b TEXT AS (a || 'x'), CHECK (a <> 'y')); PRAGMA writable_schema = 1;" +
+				` UPDATE sqlite_schema SET sql = replace(sql, '''', '"') WHERE name = 't'`,
+				`table t: it cannot be created again: SQL logic error: no such column: "y" - should this be a string literal in single-quotes? (1). To do: create it with texts in single quotes, `},
 		},
 		"common": {
 			{"CREATE DEFINER = `nobody`@`nowhere` FUNCTION f() RETURNS INT DETERMINISTIC RETURN 1",

@@ -249,7 +249,7 @@ func (s *Schema) tryFile(ctx context.Context) (all []Obstacle, err error) {
 		o := &s.Objects[i]
 		if _, err := to.Exec(ctx, "create", o.SQL, false); sqldb.Says(err, sqldb.Refused) {
 			all = append(all, Obstacle{Object: o.String(), Why: "it cannot be created again: " + err.Error(),
-				Do: "create it without functions or collations of the game's program"})
+				Do: "create it with texts in single quotes, and without functions or collations of the game's program"})
 		} else if err != nil {
 			return nil, err
 		}

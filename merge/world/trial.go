@@ -95,7 +95,7 @@ func (y *Trial) stored(ctx context.Context, rows [][]any) (*Bent, error) {
 		}
 		_, err = y.on.Exec(ctx, "create", "CREATE TEMP TABLE"+strings.TrimPrefix(create[0], "CREATE TABLE"), false)
 		if sqldb.Says(err, sqldb.Refused) {
-			return nil, nil // a function of the game's program: the table cannot be made in the new database either
+			return nil, nil // a function of the game's program, or a text in double quotes: the table cannot be made in the new database either
 		}
 		if err != nil {
 			return nil, err
