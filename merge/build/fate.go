@@ -19,7 +19,7 @@ import (
 // known is empty.
 type Fate struct {
 	OldWorld string `json:"old_world"`
-	NewWorld string `json:"new_world,omitempty"`
+	NewWorld string `json:"new_world,omitempty"` // the first world of the merge, which the new database continues
 	Table    string `json:"table,omitempty"`
 	Column   string `json:"column,omitempty"` // of the names
 	OldKey   string `json:"old_key,omitempty"`

@@ -81,6 +81,12 @@ func (s surroundings) planned(ctx context.Context, cmd *cliv3.Command) (*job, er
 	if err != nil {
 		return nil, err
 	}
+	plan, err := recordedPlan(ctx, made)
+	return &job{plan: plan}, err
+}
+
+// recordedPlan is the plan of the merge that made a database.
+func recordedPlan(ctx context.Context, made merge.Database) (*merge.Plan, error) {
 	plan, err := merge.RecordedPlan(ctx, made, "")
 	if err == nil && plan == nil {
 		err = fmt.Errorf("%s has no record of a merge: none was begun, or it was undone", printable.Text(made.Name))
@@ -88,7 +94,7 @@ func (s surroundings) planned(ctx context.Context, cmd *cliv3.Command) (*job, er
 	if err != nil {
 		return nil, report.Plainly(err)
 	}
-	return &job{plan: plan}, nil
+	return plan, nil
 }
 
 // isPlan reports whether the first argument is a file with a plan, and not a database.

@@ -308,10 +308,11 @@ docs/merging.md has a query. Only whois knows whether a number between the first
 and the last key of a world was a key.
 
   -csv FILE         write these rows, or all keys of a TABLE of a WORLD, as CSV:
-                    old and new world, table, keys and names, and why a row
-                    stays behind; "-" prints it. A name that a spreadsheet
-                    would treat as a formula begins with '. Without -names, the
-                    new key of a row of the first world alone is known
+                    old world, new world (the first one of the merge), table,
+                    keys and names, and why a row stays behind; "-" prints it. A
+                    name that a spreadsheet would treat as a formula begins with
+                    '. Without -names, the new key of a row of the first world
+                    alone is known
   -names T.COLUMN   with -csv or -json: every row of the table T of all worlds
                     but the first, and those of the first that stay behind or
                     whose names change, with the names in the column, read from

@@ -138,9 +138,13 @@ func (s surroundings) keysCSV(ctx context.Context, cmd *cliv3.Command, args []st
 	if err != nil {
 		return err
 	}
+	plan, err := recordedPlan(ctx, made)
+	if err != nil {
+		return err
+	}
 	list := report.ListFates(func(each func(merge.Fate) error) error {
 		err := merge.EachKey(ctx, made, args[1], args[2], func(o merge.Origin) error {
-			return each(merge.Fate{OldWorld: o.Source, NewWorld: made.Name, Table: o.Table, OldKey: o.Old.String(), NewKey: o.New.String()})
+			return each(merge.Fate{OldWorld: o.Source, NewWorld: plan.Worlds[0].Name, Table: o.Table, OldKey: o.Old.String(), NewKey: o.New.String()})
 		})
 		if err != nil {
 			return report.Plainly(err)
