@@ -345,7 +345,7 @@ func TestAlteredSincePlan(t *testing.T) {
 							t.Error("something was changed")
 						}
 						if e.Name != "sqlite" {
-							here := worldtest.ReadCell(t, worldtest.Pool(t, d), "SELECT DATABASE()")[0][0]
+							here := worldtest.Rows(t, d, "SELECT DATABASE()")[0][0]
 							worldtest.Exec(t, d, strings.Split(strings.ReplaceAll(strings.Join(a.back, ";"), "{here}", here), ";")...)
 						}
 					})

@@ -149,10 +149,7 @@ func TestNewDatabaseIsFenced(t *testing.T) {
 	// Nor does it take part in another merge, as the first world or as another.
 	other := worldtest.GameWorld(t, e, "s9", 9, 3, "ines")
 	for _, pair := range [][]world.Database{{into, other}, {other, into}} {
-		again, err := planner.NewPlan(t.Context(), e.Fresh(t, "newer"), pair, planner.PlanOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := worldtest.Planned(t, e.Fresh(t, "newer"), pair, planner.PlanOptions{})
 		if n := strings.Count(fmt.Sprint(again.Refusals), "the merge "+p.ID+" was begun there and not completed: resume it or undo it first"); n != 1 {
 			t.Errorf("said %d times: %v", n, again.Refusals)
 		}

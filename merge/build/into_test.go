@@ -419,10 +419,7 @@ func testIntoHidden(t *testing.T) {
 		"SELECT, TRIGGER, EXECUTE": {"EVENT"},
 	} {
 		some := as(rights)
-		p, err := planner.NewPlan(t.Context(), into, some, options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := worldtest.Planned(t, into, some, options)
 		reasons := strings.Join(worldtest.ReasonsOf(p), "\n")
 		for _, right := range want {
 			if !strings.Contains(reasons, "GRANT "+right+" ON") {
@@ -484,10 +481,7 @@ func testIntoEnumNumberless(t *testing.T) {
 			worldtest.Exec(t, d, "CREATE TABLE t (id INT PRIMARY KEY, e ENUM("+members+"))", fmt.Sprintf("INSERT INTO t VALUES (%d, 'a'), (%d, NULL)", 10*i, 10*i+1))
 		}
 		worldtest.Exec(t, all[0], "INSERT IGNORE INTO t VALUES (5, 'other')")
-		p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, planner.PlanOptions{})
-		if err != nil || len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, says) {
-			t.Errorf("%v, %v", worldtest.ReasonsOf(p), err)
-		}
+		worldtest.Refuses(t, e.Fresh(t, "new"), all, planner.PlanOptions{}, says)
 	}
 }
 
@@ -505,11 +499,8 @@ func TestIntoMemberTwice(t *testing.T) {
 		}
 		worldtest.PlanOf(t, e, all, planner.PlanOptions{})
 		worldtest.Exec(t, all[1], "INSERT INTO t VALUES (15, "+map[string]string{"ENUM": "3", "SET": "4"}[kind]+")")
-		p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, planner.PlanOptions{})
-		if err != nil || len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, "holds the second one, which reads as the first, in 1 row") {
-			t.Fatalf("%s: %v, %v", kind, worldtest.ReasonsOf(p), err)
-		}
-		_, statement, _ := strings.Cut(p.Refusals[0].Reason, "give them that: ")
+		reason := worldtest.Refuses(t, e.Fresh(t, "new"), all, planner.PlanOptions{}, "holds the second one, which reads as the first, in 1 row")
+		_, statement, _ := strings.Cut(reason, "give them that: ")
 		worldtest.Exec(t, all[1], statement)
 		worldtest.PlanOf(t, e, all, planner.PlanOptions{})
 	}

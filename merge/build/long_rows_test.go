@@ -45,10 +45,7 @@ func TestLongRows(t *testing.T) {
 		worldtest.MergedAndBack(t, e, all, opts)
 	}
 	for i, all := range long {
-		p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := worldtest.Planned(t, e.Fresh(t, "new"), all, opts)
 		if got := worldtest.ReasonsOf(p); len(got) != 1 || !strings.Contains(got[0], fmt.Sprintf("refused-size: max_allowed_packet = 2097152: 1 row would be refused by s1 for its max_allowed_packet = 2097152: s%d: 1", i+1)) {
 			t.Errorf("refused for %q", got)
 		}

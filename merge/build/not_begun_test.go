@@ -25,10 +25,7 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 	}
 	names := []plan.NamePolicy{{Table: "bag", Column: "name"}}
 	into := e.Fresh(t, "new")
-	p, err := planner.NewPlan(t.Context(), into, all, planner.PlanOptions{Names: names})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := worldtest.Planned(t, into, all, planner.PlanOptions{Names: names})
 	for _, code := range []string{verdict.CodeUniqueCollision, ""} { // the check finds it, as it does without a plan
 		if !slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool { return r.Code == code && strings.Contains(r.Reason, "max = 32") }) {
 			t.Errorf("a name without a length: no refusal with the code %q: %v", code, p.Refusals)

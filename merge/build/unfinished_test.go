@@ -10,7 +10,6 @@ import (
 	"mergesafe/merge/build"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/job"
-	"mergesafe/merge/planner"
 	"mergesafe/merge/verdict"
 	"mergesafe/merge/world"
 	"mergesafe/merge/worldtest"
@@ -54,10 +53,7 @@ func TestCheckOfUnfinished(t *testing.T) {
 	if got := judged(); got != verdict.Fail {
 		t.Errorf("half done: %s", got)
 	}
-	other, err := planner.NewPlan(t.Context(), e.Fresh(t, "next"), []world.Database{into, all[2]}, worldtest.ManyOptions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := worldtest.Planned(t, e.Fresh(t, "next"), []world.Database{into, all[2]}, worldtest.ManyOptions)
 	if len(other.Refusals) != 1 {
 		t.Errorf("the plan of another merge: %v", other.Refusals)
 	}

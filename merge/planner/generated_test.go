@@ -92,10 +92,7 @@ func TestGeneratedOfCombined(t *testing.T) {
 	all := generatedWorlds(t, e, "id INT PRIMARY KEY, n INT NOT NULL, g TINYINT AS (n) STORED", "(id, n) VALUES (1, 70), (2, 1)", "(id, n) VALUES (1, 80), (2, 1)")
 	opts := planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing, Tables: []rules.TablePolicy{
 		{Tables: []string{"pl"}, Policy: rules.PolicyCombine, Columns: map[string]string{"n": "sum"}}}}}
-	p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, opts)
-	if err != nil || len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, `its generated column "g" cannot be computed`) || !strings.Contains(p.Refusals[0].Reason, "row 1") {
-		t.Errorf("%v, %v", p.Refusals, err)
-	}
+	worldtest.Refuses(t, e.Fresh(t, "new"), all, opts, `row 1: its generated column "g" cannot be computed`)
 	for _, d := range all {
 		worldtest.Exec(t, d, "ALTER TABLE pl MODIFY g BIGINT GENERATED ALWAYS AS (n) STORED")
 	}
@@ -128,9 +125,9 @@ func TestGeneratedTaken(t *testing.T) {
 			p, into := worldtest.MergeOf(t, e, all, generatedOptions(all))
 			worldtest.Proved(t, p, into, all)
 			query := "SELECT name, " + c.stay + " FROM pl WHERE name NOT LIKE 'Anna%' ORDER BY name"
-			want := slices.Concat(worldtest.ReadCell(t, worldtest.Pool(t, all[0]), query), worldtest.ReadCell(t, worldtest.Pool(t, all[1]), query))
+			want := slices.Concat(worldtest.Rows(t, all[0], query), worldtest.Rows(t, all[1], query))
 			slices.SortFunc(want, slices.Compare)
-			got := worldtest.ReadCell(t, worldtest.Pool(t, into), query)
+			got := worldtest.Rows(t, into, query)
 			slices.SortFunc(got, slices.Compare)
 			if !slices.EqualFunc(got, want, slices.Equal) {
 				t.Errorf("got %v, want %v", got, want)
@@ -186,11 +183,7 @@ func TestSessionBoundIndex(t *testing.T) {
 				all = append(all, d)
 			}
 			opts := planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing}}
-			p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, opts)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return worldtest.ReasonsOf(p)
+			return worldtest.ReasonsOf(worldtest.Planned(t, e.Fresh(t, "new"), all, opts))
 		}
 		const virtual = ", v DATE AS (DATE(y)) VIRTUAL"
 		refused := map[string]string{"KEY k (v)": virtual, "UNIQUE k (v, id)": virtual, "KEY k (v, n)": ", v DECIMAL(6, 4) AS (HOUR(y) / 100) VIRTUAL"}

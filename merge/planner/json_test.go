@@ -8,7 +8,6 @@ import (
 	"mergesafe/internal/servertest"
 	"mergesafe/merge/build"
 	"mergesafe/merge/job"
-	"mergesafe/merge/planner"
 	"mergesafe/merge/verdict"
 	"mergesafe/merge/world"
 	"mergesafe/merge/worldtest"
@@ -41,10 +40,7 @@ func testJSONTypes(t *testing.T) {
 		}
 	}
 	into := e.Fresh(t, "new")
-	p, err := planner.NewPlan(t.Context(), into, all, worldtest.OddAllowed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := worldtest.Planned(t, into, all, worldtest.OddAllowed)
 	if mysql {
 		want := fmt.Sprintf("in %d rows: %s: convert the column to a text and back first (ALTER TABLE `mails` MODIFY `j` LONGTEXT", len(loses), strings.Join(refused, ", "))
 		if len(p.Refusals) != 1 || p.Refusals[0].Source != "s2" || p.Refusals[0].Table != "mails" || !strings.Contains(p.Refusals[0].Reason, want) {

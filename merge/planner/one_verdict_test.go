@@ -73,10 +73,7 @@ func TestSameTableOfFirstWorldIsAsked(t *testing.T) {
 	opts := worldtest.KeyOptions(func(o *rules.Options, d *rules.Declarations) {
 		o.Rekey, o.Tables = nil, []rules.TablePolicy{{Tables: []string{"ranks"}, Policy: rules.PolicySame}}
 	})
-	p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := worldtest.Planned(t, e.Fresh(t, "new"), all, opts)
 	open := func(r plan.Refusal) bool { return r.Code == verdict.CodeReferenceUndeclared && r.Table == "ranks" }
 	if !slices.ContainsFunc(p.Refusals, open) || !strings.Contains(fmt.Sprint(p.Refusals), "w0: 1") {
 		t.Errorf("the first world's rank would name a row that comes: %q", p.Refusals)

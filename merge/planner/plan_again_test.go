@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"mergesafe/merge/planner"
 	"mergesafe/merge/verdict"
 	"mergesafe/merge/world"
 	"mergesafe/merge/worldtest"
@@ -21,10 +20,7 @@ func TestAgain(t *testing.T) {
 	again := func(first world.Database, allow ...string) (reasons []string) {
 		o := worldtest.KeyOptions(nil)
 		o.Check.Allow = append(o.Check.Allow, allow...)
-		p, err := planner.NewPlan(t.Context(), e.Fresh(t, "again"), []world.Database{first, renamed}, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := worldtest.Planned(t, e.Fresh(t, "again"), []world.Database{first, renamed}, o)
 		for _, r := range p.Refusals {
 			if r.Code == verdict.CodeWorldMerged {
 				reasons = append(reasons, r.Reason)

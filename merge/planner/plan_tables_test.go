@@ -77,10 +77,7 @@ func TestNextNumberIsRefused(t *testing.T) {
 				worldtest.Exec(t, d, "CREATE TABLE pl (id "+id+", tag VARCHAR(20) NOT NULL "+further, fmt.Sprintf("INSERT INTO pl (tag) VALUES ('a%d'), ('b%[1]d')", i))
 				all = append(all, d)
 			}
-			p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing, Rekey: &rules.Rekey{Spaces: []rules.Space{{Keys: []string{"pl.id"}}}}}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := worldtest.Planned(t, e.Fresh(t, "new"), all, planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing, Rekey: &rules.Rekey{Spaces: []rules.Space{{Keys: []string{"pl.id"}}}}}})
 			return strings.Join(worldtest.ReasonsOf(p), "; ")
 		}
 		id, bounds := "INTEGER PRIMARY KEY AUTOINCREMENT", map[string]string{", CHECK (id < 1500))": "the constraint CHECK"}

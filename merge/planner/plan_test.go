@@ -67,10 +67,7 @@ func TestPlanReport(t *testing.T) {
 	e := worldtest.Engines()[0]
 	worlds := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 5, "same"), worldtest.GameWorld(t, e, "s2", 2, 5, "same")}
 	var report *verdict.Report
-	p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), worlds, planner.PlanOptions{Report: func(r *verdict.Report) { report = r }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := worldtest.Planned(t, e.Fresh(t, "new"), worlds, planner.PlanOptions{Report: func(r *verdict.Report) { report = r }})
 	if report == nil || report.Verdict != p.Check.Verdict || report.Verdict != verdict.Fail || len(p.Refusals) == 0 {
 		t.Fatalf("%+v", report)
 	}

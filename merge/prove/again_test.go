@@ -7,7 +7,6 @@ import (
 
 	"mergesafe/merge/check"
 	"mergesafe/merge/job"
-	"mergesafe/merge/planner"
 	"mergesafe/merge/prove"
 	"mergesafe/merge/rules"
 	"mergesafe/merge/worldtest"
@@ -42,10 +41,7 @@ func TestReadingAgainIsSaid(t *testing.T) {
 	}
 	opts.Progress = note
 	into := e.Fresh(t, "new")
-	p, err := planner.NewPlan(t.Context(), into, all, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := worldtest.Planned(t, into, all, opts)
 	said("w0", "w1")
 	worldtest.MakeAll(t, p, into, all)
 	if _, err := prove.Verify(t.Context(), p, into, all, job.Options{Progress: note}); err != nil {

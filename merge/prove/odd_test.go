@@ -11,7 +11,6 @@ import (
 	"mergesafe/merge/evidence"
 	"mergesafe/merge/job"
 	"mergesafe/merge/plan"
-	"mergesafe/merge/planner"
 	"mergesafe/merge/prove"
 	"mergesafe/merge/record"
 	"mergesafe/merge/rules"
@@ -110,10 +109,7 @@ func TestOddValues(t *testing.T) {
 				fresh := e.Fresh(t, "new")
 				worlds := worldtest.Clones(t, e, all)
 				worldtest.Exec(t, worlds[0], c.do)
-				again, err := planner.NewPlan(t.Context(), fresh, worlds, opts)
-				if err != nil {
-					t.Fatal(err)
-				}
+				again := worldtest.Planned(t, fresh, worlds, opts)
 				reasons := strings.Join(worldtest.ReasonsOf(again), "\n")
 				if !strings.Contains(reasons, c.plan) || c.plan == "" && reasons != "" {
 					t.Errorf("%s: plan: %s, want %q", c.do, reasons, c.plan)

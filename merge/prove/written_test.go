@@ -107,8 +107,8 @@ func TestEqualMembers(t *testing.T) {
 			t.Errorf("%+v", proof)
 		}
 		const query = "SELECT id, e + 0, s + 0 FROM pl ORDER BY id"
-		want := append(worldtest.ReadCell(t, worldtest.Pool(t, all[0]), query), worldtest.ReadCell(t, worldtest.Pool(t, all[1]), query)...)
-		if got := worldtest.ReadCell(t, worldtest.Pool(t, into), query); !slices.EqualFunc(got, want, slices.Equal) {
+		want := append(worldtest.Rows(t, all[0], query), worldtest.Rows(t, all[1], query)...)
+		if got := worldtest.Rows(t, into, query); !slices.EqualFunc(got, want, slices.Equal) {
 			t.Errorf("got %v, want %v", got, want)
 		}
 	})

@@ -325,12 +325,15 @@ func Planned(t testing.TB, into world.Database, worlds []world.Database, opts pl
 	return p
 }
 
-// Refuses makes sure that the plan is refused once, with a reason.
-func Refuses(t testing.TB, into world.Database, worlds []world.Database, opts planner.PlanOptions, want string) {
+// Refuses makes sure that the plan is refused once, with a reason, and returns that.
+func Refuses(t testing.TB, into world.Database, worlds []world.Database, opts planner.PlanOptions, want string) (reason string) {
 	t.Helper()
-	if p := Planned(t, into, worlds, opts); len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, want) {
+	p := Planned(t, into, worlds, opts)
+	if len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Reason, want) {
 		t.Errorf("refused for %v, want %q", p.Refusals, want)
+		return ""
 	}
+	return p.Refusals[0].Reason
 }
 
 // RefusedWith makes sure that a plan is refused, for this reason among others.
