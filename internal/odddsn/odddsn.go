@@ -86,7 +86,7 @@ var forms = []string{
 	"password: §", "[client]\npassword=§", "mysql -ug -p§ a",
 	"Authorization: Basic §", "Bearer=§", "token=§", "key=§", "dsn = 'mysql:g:§@tcp(h)/a'",
 	"name,dsn\na,mysql:g:§@tcp(h)/a", "../g:§@tcp(h)/a", "g:§@tcp(h)/a.json", "plan-g:§@h.json",
-	"x.toml?password=§",
+	"x.toml?password=§", "mysql:g:§@tcp(127.0.0.1:1)/a?timeout=1s",
 }
 
 // Each returns the DSNs, each once: more than 1,000.
