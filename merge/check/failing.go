@@ -2,11 +2,29 @@ package check
 
 import (
 	"context"
+	"slices"
 
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
 )
+
+// testBeside has the worlds test their rows against the conditions of the first one while other rules read them.
+func testBeside(f *Facts) {
+	for _, table := range f.Tables {
+		t := f.Model().Tables[table]
+		for db, of := range f.Having(table) {
+			source, able := db.Opened.(catalog.Tester)
+			if t == nil || !able || f.Same[table] && db != f.Model() {
+				continue
+			}
+			unclear := func(c catalog.Condition) bool { return cannotHold(&c, t, of) != "" }
+			if conditions := slices.DeleteFunc(enforced(t, of), unclear); len(conditions) > 0 {
+				source.TestBeside(table, conditions)
+			}
+		}
+	}
+}
 
 // failing finds the rows of a world for which conditions of another database do
 // not hold: one answer for each condition.

@@ -47,23 +47,6 @@ func refusedTasks(f *Facts) (tasks []Task) {
 	return tasks
 }
 
-// testBeside has the worlds test their rows against the conditions of the first one while other rules read them.
-func testBeside(f *Facts) {
-	for _, table := range f.Tables {
-		t := f.Model().Tables[table]
-		for db, of := range f.Having(table) {
-			source, able := db.Opened.(catalog.Tester)
-			if t == nil || !able || f.Same[table] && db != f.Model() {
-				continue
-			}
-			unclear := func(c catalog.Condition) bool { return cannotHold(&c, t, of) != "" }
-			if conditions := slices.DeleteFunc(enforced(t, of), unclear); len(conditions) > 0 {
-				source.TestBeside(table, conditions)
-			}
-		}
-	}
-}
-
 // enforced are the conditions of a table of the first world that rows of another table have to meet.
 func enforced(t, of *catalog.Table) []catalog.Condition {
 	return slices.DeleteFunc(slices.Clone(t.Conditions), func(c catalog.Condition) bool { return c.Off || c.Within && !sameColumns(t, of, c.Columns) })
