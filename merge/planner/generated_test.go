@@ -92,7 +92,9 @@ func TestGeneratedOfCombined(t *testing.T) {
 	all := generatedWorlds(t, e, "id INT PRIMARY KEY, n INT NOT NULL, g TINYINT AS (n) STORED", "(id, n) VALUES (1, 70), (2, 1)", "(id, n) VALUES (1, 80), (2, 1)")
 	opts := planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing, Tables: []rules.TablePolicy{
 		{Tables: []string{"pl"}, Policy: rules.PolicyCombine, Columns: map[string]string{"n": "sum"}}}}}
-	worldtest.Refuses(t, e.Fresh(t, "new"), all, opts, `row 1: its generated column "g" cannot be computed`)
+	if reason := worldtest.Refuses(t, e.Fresh(t, "new"), all, opts, `its generated column "g" cannot be computed`); !strings.Contains(reason, "row 1") {
+		t.Errorf("%q names no row", reason)
+	}
 	for _, d := range all {
 		worldtest.Exec(t, d, "ALTER TABLE pl MODIFY g BIGINT GENERATED ALWAYS AS (n) STORED")
 	}
