@@ -43,18 +43,18 @@ func newValueKeeper(f *Facts, room int) *valueKeeper {
 }
 
 // forget forgets the values of a table.
-func (r *valueKeeper) forget(table string) {
-	for at, v := range r.of {
+func (k *valueKeeper) forget(table string) {
+	for at, v := range k.of {
 		if at.Table == table {
-			delete(r.of, at)
-			r.room += v.size
+			delete(k.of, at)
+			k.room += v.size
 		}
 	}
 }
 
 // finish is called after the last row of a table.
-func (r *valueKeeper) finish(table string) {
-	for at, v := range r.of {
+func (k *valueKeeper) finish(table string) {
+	for at, v := range k.of {
 		if at.Table == table {
 			v.Finish()
 		}
@@ -94,19 +94,19 @@ func (r *Reader) keepValues(streams []*stream.Stream) (kept []*valueKeeper) {
 
 // add makes a stream gather the values of the columns that the other rules ask for: those that may name rows and
 // are not declared, and numbers of keys, which may be named; and those that are to be unique.
-func (r *valueKeeper) add(s *stream.Stream) {
+func (k *valueKeeper) add(s *stream.Stream) {
 	table := s.Scan.Table
-	_, model := r.facts.ModelOf(table)
-	several, named := len(r.facts.DBs) > 1, namedNumbers(r.facts)
+	_, model := k.facts.ModelOf(table)
+	several, named := len(k.facts.DBs) > 1, namedNumbers(k.facts)
 	for _, c := range s.DB.Tables[table].Columns {
 		at := rules.ColumnName{Table: table, Column: c.Name}
 		var moved *rules.MovedColumn
-		if r.facts.Moving != nil {
-			moved = r.facts.Moving.Columns[at]
+		if k.facts.Moving != nil {
+			moved = k.facts.Moving.Columns[at]
 		}
-		inKey, role := several && slices.Contains(model.Key(), c.Name), r.facts.Declared.Role(table, c.Name)
-		open := several && judgesOpen(r.facts, table, c.Name) && (moved == nil || role.Kind == rules.RoleReference)
-		unique := c.Kind == catalog.KindInteger && moved == nil && slices.ContainsFunc(r.facts.Uniques(table),
+		inKey, role := several && slices.Contains(model.Key(), c.Name), k.facts.Declared.Role(table, c.Name)
+		open := several && judgesOpen(k.facts, table, c.Name) && (moved == nil || role.Kind == rules.RoleReference)
+		unique := c.Kind == catalog.KindInteger && moved == nil && slices.ContainsFunc(k.facts.Uniques(table),
 			func(u rules.Unique) bool { return slices.Equal(u.Columns, []string{c.Name}) })
 		if moved != nil && moved.Key || !open && !inKey && !unique || inKey && slices.ContainsFunc(role.References, func(ref *rules.Ref) bool { return ref.When != nil }) {
 			continue
@@ -115,7 +115,7 @@ func (r *valueKeeper) add(s *stream.Stream) {
 		if c.Kind != catalog.KindInteger {
 			any := map[keyClass]bool{IntegerClass: true, bytesClass: true}
 			if open && readsAs(&c, any) != nil && (s.Scan.Unsorted || !c.IsID) { // IDs are known by their servers
-				r.addOthers(s, &c, values)
+				k.addOthers(s, &c, values)
 			}
 			continue
 		}
@@ -130,8 +130,8 @@ func (r *valueKeeper) add(s *stream.Stream) {
 				continue
 			}
 		}
-		r.of[at] = values
-		column, covered := s.Carry(c.Name), coveredBy(r.facts, s, c.Name)
+		k.of[at] = values
+		column, covered := s.Carry(c.Name), coveredBy(k.facts, s, c.Name)
 		if !slices.Contains(s.Scan.Numbers, c.Name) {
 			s.Scan.Numbers = append(s.Scan.Numbers, c.Name)
 		}
@@ -147,21 +147,21 @@ func (r *valueKeeper) add(s *stream.Stream) {
 }
 
 // addOthers makes a stream gather the values of a column that are no numbers, as far as they may name a row.
-func (r *valueKeeper) addOthers(s *stream.Stream, c *catalog.Column, values *columnValues) {
+func (k *valueKeeper) addOthers(s *stream.Stream, c *catalog.Column, values *columnValues) {
 	at := rules.ColumnName{Table: s.Scan.Table, Column: c.Name}
-	wholes, collations := namedTexts(r.facts)
+	wholes, collations := namedTexts(k.facts)
 	if len(collations) > 0 && !s.Scan.Unsorted {
 		return // their sorting forms would be part of the order
 	}
-	r.of[at] = values
+	k.of[at] = values
 	values.others = make(map[string]int)
 	var orders []int
-	if c.Kind == catalog.KindText && !c.IsID && !r.unweighed[at] {
+	if c.Kind == catalog.KindText && !c.IsID && !k.unweighed[at] {
 		values.collations = collations
 		orders = slice.Map(collations, func(collation string) int { return weigh(s, c.Name, collation) })
 	}
 	values.forms = make([]catalog.Vector, len(orders))
-	column, covered := s.Carry(c.Name), coveredBy(r.facts, s, c.Name)
+	column, covered := s.Carry(c.Name), coveredBy(k.facts, s, c.Name)
 	s.Visit = append(s.Visit, func(b *catalog.Batch) {
 		for row := range b.Len {
 			v := b.Carry[column].At(row)
@@ -180,16 +180,16 @@ func (r *valueKeeper) addOthers(s *stream.Stream, c *catalog.Column, values *col
 			for _, i := range orders {
 				size += len(b.Order[i].At(row))
 			}
-			if size > r.room {
-				r.room += values.size
+			if size > k.room {
+				k.room += values.size
 				values.others, values.times, values.forms, values.size, values.unknown = nil, nil, nil, 0, true
 				continue
 			}
-			r.room, values.size = r.room-size, values.size+size
+			k.room, values.size = k.room-size, values.size+size
 			values.others[string(v)] = len(values.times)
 			values.times = append(values.times, 1)
-			for k, i := range orders {
-				f := &values.forms[k]
+			for n, i := range orders {
+				f := &values.forms[n]
 				f.Data = append(f.Data, b.Order[i].At(row)...)
 				f.Ends = append(f.Ends, len(f.Data))
 			}
