@@ -80,6 +80,7 @@ type Failing struct {
 	Rows    int64
 	Samples [][]Field // as text for people
 
-	// Unclear says why the database cannot evaluate the condition; "" if it did.
+	// Unclear says why the database cannot evaluate the condition on some row; "" if it did on all. Rows are then those that
+	// surely fail.
 	Unclear string
 }

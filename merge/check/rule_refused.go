@@ -149,9 +149,9 @@ func (r *refusal) note(db *rules.Database, found catalog.Failing) {
 	table := r.result.Table
 	if found.Unclear != "" {
 		r.result.Gaps = append(r.result.Gaps, verdict.Gap{World: db.Name, Reason: found.Unclear})
-		return
+	} else {
+		r.result.Read += db.Rows[table]
 	}
-	r.result.Read += db.Rows[table]
 	if found.Rows == 0 {
 		return
 	}

@@ -26,6 +26,9 @@ type dialect interface {
 	// reason that the database itself does not see.
 	unchanged() error
 
+	// warnings are what the server warns of about the statement before.
+	warnings(ctx context.Context, conn *sql.Conn) ([]string, error)
+
 	// describe reads the catalogue.
 	describe(ctx context.Context, conn *sql.Conn) (*schema, error)
 

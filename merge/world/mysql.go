@@ -133,6 +133,25 @@ func (d *mysqlDialect) carried(c *column) reading {
 	}
 }
 
+func (d *mysqlDialect) warnings(ctx context.Context, conn *sql.Conn) (all []string, err error) {
+	rows, err := conn.QueryContext(ctx, "SHOW WARNINGS")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var level, message string
+		var code int
+		if err := rows.Scan(&level, &code, &message); err != nil {
+			return nil, err
+		}
+		if level != "Note" {
+			all = append(all, fmt.Sprintf("%s %d: %s", level, code, message))
+		}
+	}
+	return all, rows.Err()
+}
+
 func (d *mysqlDialect) prepares(c *column) bool { return c.kind != duration && c.kind != address }
 
 // number is how a column is read as a number.

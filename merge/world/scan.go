@@ -78,6 +78,12 @@ func (s *Source) scan(ctx context.Context, scan catalog.Scan, yield func(*catalo
 		free <- b
 	}
 	err = <-done
+	if err == nil && q.tests != nil {
+		var warned []string
+		if warned, err = s.dialect.warnings(ctx, s.conn); len(warned) > 0 { // perhaps of a condition: see [Source.countAlone]
+			delete(s.tests, scan.Table)
+		}
+	}
 	if err == nil {
 		err = s.dialect.unchanged()
 	}

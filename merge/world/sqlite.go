@@ -67,6 +67,8 @@ func (d sqliteDialect) carried(c *column) reading {
 	}
 }
 
+func (sqliteDialect) warnings(context.Context, *sql.Conn) ([]string, error) { return nil, nil } // it has errors alone
+
 func (sqliteDialect) prepares(*column) bool { return false } // it would prepare once more
 
 func (d sqliteDialect) match(c *column, value []byte) (string, []any, error) {
