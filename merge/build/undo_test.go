@@ -87,3 +87,25 @@ func TestUndoWithoutRecordOpened(t *testing.T) {
 		}
 	})
 }
+
+// NEW and the first world were typed in the wrong order. The new database has the servers of the first world, so its registry
+// alone does not tell it from that: neither an undo by force nor any other command takes it for the world.
+func TestUndoOfExchangedDatabases(t *testing.T) {
+	servertest.NotShort(t)
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 5, "anna"), worldtest.GameWorld(t, e, "s2", 2, 7, "bert")}
+		p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
+		worldtest.Opened(t, p, into, all)
+		wrongNew, wrongFirst := into, all[0]
+		wrongNew.DSN, wrongFirst.DSN = all[0].DSN, into.DSN
+		wrong := []world.Database{wrongFirst, all[1]}
+		dumps := func() string { return worldtest.Dump(t, all[0]) + worldtest.Dump(t, all[1]) + worldtest.Dump(t, into) }
+		before := dumps()
+		_, err := build.Undo(t.Context(), p, wrongNew, wrong, build.UndoOptions{Force: true})
+		worldtest.RefusedBecause(t, "undo", "it has the record of this merge", err)
+		if before != dumps() {
+			t.Error("something was changed")
+		}
+		worldtest.MustDrop(t, p, into, all)
+	})
+}

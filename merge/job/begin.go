@@ -74,8 +74,8 @@ func (r *Run) Behind(state record.State) bool {
 func (r *Run) Kept(ctx context.Context, doing string, state record.State) error {
 	if r.Behind(state) {
 		return &record.RefusedError{Doing: doing, Refusals: []plan.Refusal{{Source: r.New.Name, Next: plan.NextNone, Reason: "the fences of its worlds say " +
-			"that the merge was opened, but this database is a copy from before that: give the opened database; if it is gone, undo the merge, " +
-			"which raises the reserved times of its worlds, then plan again; what counters gave in the opened one is not known then"}}}
+			"that the merge was opened, but this database is a copy from before that: give the opened database; if it is lost for good, undo -force " +
+			"drops this copy and raises the reserved times of the worlds, then plan again; what counters gave in the opened one is not known then"}}}
 	}
 	return r.Retry(ctx, "checking the fences", func(ctx context.Context) error {
 		now, err := r.planned(ctx, doing)
@@ -100,9 +100,26 @@ func (r *Run) SameWorlds(ctx context.Context, doing string) error {
 func (r *Run) planned(ctx context.Context, doing string) (now [][]worldregistry.Server, err error) {
 	now = make([][]worldregistry.Server, len(r.Worlds))
 	return now, r.RefuseWorlds(doing, func(i int, d world.Database) (reason string, err error) {
-		now[i], reason, err = record.Another(ctx, r.Plan.Worlds[i], d)
+		if now[i], reason, err = record.Another(ctx, r.Plan.Worlds[i], d); err == nil && reason == "" {
+			reason, err = r.isNew(ctx, d)
+		}
 		return reason, err
 	})
+}
+
+// isNew says of a database given as a world that it is the new one, or a copy of that: its registry lists the servers of the
+// first world, too. It is "" if it is not.
+func (r *Run) isNew(ctx context.Context, d world.Database) (reason string, err error) {
+	if there, err := world.Exists(ctx, d); err != nil || !there {
+		return "", err
+	}
+	on := &world.Connection{Database: d}
+	defer on.Close()
+	is, err := (&record.Manifest{On: on, ID: r.Plan.ID}).Load(ctx)
+	if err == nil && is != "" {
+		reason = "it has the record of this merge, so it is the new database or a copy of that, and not this world: give NEW first, then the worlds in the order of the plan"
+	}
+	return reason, err
 }
 
 // RefuseWorlds returns a [*record.RefusedError] with the reason of each world for which there is one.
