@@ -216,6 +216,9 @@ func Ready(ctx context.Context, plan *Plan, into Database, worlds []Database, op
 // OpenedMissing is [build.OpenedMissing].
 func OpenedMissing(into string) string { return build.OpenedMissing(into) }
 
+// OpenedOlder is [build.OpenedOlder].
+func OpenedOlder(into string) string { return build.OpenedOlder(into) }
+
 // RecordedPlan is [record.RecordedPlan].
 func RecordedPlan(ctx context.Context, merged Database, id string) (*Plan, error) {
 	return record.RecordedPlan(ctx, merged, id)

@@ -149,6 +149,11 @@ func OpenedMissing(into string) string {
 	return "the fences of its worlds say that it was opened, but " + into + " is missing or has another name, with all changes that players made there"
 }
 
+// OpenedOlder says of a new database, or of its place, what [job.Run.Behind] and [Status.Behind] found.
+func OpenedOlder(into string) string {
+	return "the fences of its worlds say that it was opened, but " + into + " is a copy from before that"
+}
+
 // eachFence calls f with the registry of every world that has own servers in one, by its number.
 func eachFence(ctx context.Context, r *job.Run, doing string, f func(i int, reg *worldregistry.Registry) error) error {
 	for i, w := range r.Plan.Worlds {

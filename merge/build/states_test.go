@@ -710,7 +710,13 @@ func TestRestoredFromBefore(t *testing.T) {
 	_, err = prove.Verify(t.Context(), p, into, all, job.Options{})
 	worldtest.RefusedBecause(t, "verify", "this database is a copy from before that", err)
 	worldtest.Startable(t, into, 1, false)
-	if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil || !done.Raised || !done.Unseen {
+	before := worldtest.Dump(t, all[0]) + worldtest.Dump(t, all[1]) + worldtest.Dump(t, into)
+	_, err = build.Undo(t.Context(), p, into, all, build.UndoOptions{}) // the opened one may be elsewhere, as when none is there
+	worldtest.RefusedBecause(t, "undo", "new is a copy from before that: give the opened database", err)
+	if before != worldtest.Dump(t, all[0])+worldtest.Dump(t, all[1])+worldtest.Dump(t, into) {
+		t.Error("the refused undo changed something")
+	}
+	if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: true}); err != nil || !done.Dropped || !done.Raised || !done.Unseen || len(done.Lifted) != 2 {
 		t.Errorf("%+v, %v", done, err)
 	}
 	worldtest.Refill(t, copied, into)

@@ -24,7 +24,7 @@ type UndoOptions struct {
 	job.Options
 
 	// Force also drops a new database that was written to since it was made: the players' changes
-	// to it are lost. And it lifts the fences of a merge that was opened and whose new database is gone.
+	// to it are lost. And it lifts the fences of a merge that was opened and whose new database is gone, or is a copy from before.
 	Force bool
 
 	// Begun, if not empty, is [Status.Begun] of what is to be undone. Another beginning of the merge by the same plan, or a
@@ -74,7 +74,8 @@ type Undone struct {
 //
 // It returns a [*record.RefusedError] if a game server runs on the new database, if others wrote to that
 // since it was made and Force is not set, or if a world is gone, or empty, forced or not: then the new
-// database has the only rows of it.
+// database has the only rows of it. So it does if the new database is a copy from before its opening, unless Force is set: the
+// opened one may be elsewhere.
 //
 // If it is interrupted, the same call resumes, as with [Apply]. It returns a result beside an
 // error too, unless it could not read the record.
@@ -196,7 +197,10 @@ func (u *undo) begin(ctx context.Context, recorded record.State) (was record.Sta
 	if err != nil {
 		return "", err
 	}
-	u.older = u.Behind(was)
+	if u.older = u.Behind(was); u.older && !u.force {
+		return "", &record.RefusedError{Doing: "undo", Refusals: []plan.Refusal{{Source: u.New.Name,
+			Reason: OpenedOlder(printable.Text(u.New.Name)) + ": give the opened database; if it is lost for good, undo -force drops this copy and lifts the fences"}}}
+	}
 	entered := was.Entered() || u.force && was == record.StateMade
 	if entered {
 		if err := u.Retry(ctx, "asking where the worlds may be", u.asks); err != nil {

@@ -217,6 +217,9 @@ func sampleOutcomes() map[string]ended {
 	others := sampleUndo()
 	others.Forced, others.Undone = false, &merge.Undone{Others: []string{"VIEW mine"}}
 	all["OTHERS"] = ended{others, "undo", "everything that the merge made in new was dropped; no row of s1, s2 and s3 was written"}
+	older := sampleUndo()
+	older.Undone = &merge.Undone{Dropped: true, Raised: true, Unseen: true}
+	all["OLDER"] = ended{older, "undo -force", "new was dropped; nothing in s1, s2 and s3 changed except counters, which continue after the keys used in new as it was dropped, and reserved times, which continue after all that may have been given"}
 	opened := sampleOutcome()
 	opened.Command, opened.Applied, opened.Opened = "open", nil, &merge.Opened{Events: 2}
 	all["OPENED"] = ended{opened, "open", "new is open: every row of s1, s2 and s3 is there as planned, and nothing else; its schema is that of s1"}
@@ -231,12 +234,12 @@ func sampleOutcomes() map[string]ended {
 // Every outcome is said in big, in its colour, with what it means.
 func TestOutcomes(t *testing.T) {
 	for word, o := range sampleOutcomes() {
-		color := map[string]string{"DONE": "pass", "UNDONE": "pass", "PASS": "pass", "FAIL": "fail", "REFUSED": "fail", "CHANGED": "fail", "RESTORED": "fail", "FENCES": "pass", "OTHERS": "pass", "OPENED": "pass", "TRIED": "pass"}[word]
+		color := map[string]string{"DONE": "pass", "UNDONE": "pass", "PASS": "pass", "FAIL": "fail", "REFUSED": "fail", "CHANGED": "fail", "RESTORED": "fail", "FENCES": "pass", "OTHERS": "pass", "OLDER": "pass", "OPENED": "pass", "TRIED": "pass"}[word]
 		if color == "" {
 			color = "unsure"
 		}
 		html := writeOutcome(t, o.Outcome)
-		if as := map[string]string{"UNDONE": "DONE", "FENCES": "DONE", "OTHERS": "DONE", "OPENED": "DONE", "RESTORED": "REFUSED"}[word]; as != "" {
+		if as := map[string]string{"UNDONE": "DONE", "FENCES": "DONE", "OTHERS": "DONE", "OLDER": "DONE", "OPENED": "DONE", "RESTORED": "REFUSED"}[word]; as != "" {
 			word = as
 		}
 		for _, want := range []string{

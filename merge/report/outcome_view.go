@@ -372,7 +372,10 @@ func (v *View) undone(o *Outcome, place, worlds string) {
 	v.Color = verdict.Pass
 	u := o.Undone
 	written := fmt.Sprintf("no row of %s was written", worlds)
-	if u.Raised {
+	switch {
+	case u.Raised && u.Unseen:
+		written = fmt.Sprintf("nothing in %s changed except counters, which continue after the keys used in %s as it was dropped, and reserved times, which continue after all that may have been given", worlds, place)
+	case u.Raised:
 		written = fmt.Sprintf("nothing in %s changed except counters and reserved times, which continue after the keys used in %s", worlds, place)
 	}
 	switch {
@@ -465,8 +468,8 @@ func (v *View) status(o *Outcome, place string) {
 			v.Sentence = merge.OpenedMissing(place)
 			v.Then("If it is lost for good, lift the fences:", then.Force)
 		case at.Behind:
-			v.Sentence = "the fences of its worlds say that it was opened, but " + place + " is a copy from before that"
-			v.Then("If the database that was opened is lost, return to the worlds:", then.Undo)
+			v.Sentence = merge.OpenedOlder(place)
+			v.Then("If the database that was opened is lost for good, drop this copy and lift the fences:", then.Force)
 		default:
 			v.Then("To resume, unless it runs elsewhere:", then.Open)
 			v.Then("To undo it:", then.Undo)

@@ -267,7 +267,8 @@ another name: give the one that has the record.
 
   -force            drop the new database even if it was written to; the
                     players' changes there are lost. Also lift the fences of a
-                    merge that was opened and whose new database is missing
+                    merge that was opened and whose new database is missing or
+                    a copy from before that
   -yes              do not ask; without a terminal it never asks
   -parallel N       how many tables are compared at a time (default 4)
   -patience TIME    how long to wait for an unreachable database (default 2m)
