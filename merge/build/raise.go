@@ -38,9 +38,10 @@ func (u *undo) raiseAll(ctx context.Context) error {
 	for i, w := range u.Worlds {
 		w.Drop() // it reads what is written now
 		to := &world.Connection{Database: w.Database, Writes: true, Fail: w.Fail}
-		err := change.Surpass(ctx, u.Run, i, to)
+		err := change.Surpass(ctx, u.reads(), i, to)
 		to.Close()
 		if err != nil {
+			u.letIn() // the session that has the locks may be lost
 			return err
 		}
 	}

@@ -95,6 +95,7 @@ func UndoWith(ctx context.Context, plan *plan.Plan, into world.Database, worlds 
 		return nil, err
 	}
 	defer u.Close()
+	defer u.letIn()
 	for _, w := range worlds { // which an undo that was killed may have been raising
 		if err := world.Recover(ctx, w); err != nil {
 			return nil, err
@@ -140,6 +141,9 @@ type undo struct {
 	// older says that the record is behind the fences: the new database was restored from a copy, and does not know what
 	// it has given since.
 	older bool
+
+	compares bool              // nothing may be dropped that others wrote
+	out      *world.Connection // see [undo.keepOut]; nil before that, or if its session was lost
 }
 
 // writing opens the new database in the other way when it is used next. A file on a full disk can be read, and removed,
@@ -461,9 +465,26 @@ func (u *undo) mayDrop(ctx context.Context, state record.State) error {
 	return err
 }
 
-// untouched refuses if others than the merge wrote to the new database.
+// untouched refuses if others than the merge wrote to the new database. If none did, no other connection can write to tables of
+// a server until they are dropped: a row that came after its table was compared would be lost. Of a file, a read fails if it
+// has changed since.
 func (u *undo) untouched(ctx context.Context) error {
-	written, err := prove.Written(ctx, u.Run)
+	u.compares = true
+	var written []plan.Refusal
+	err := u.Retry(ctx, "comparing "+u.New.Name+" with its record", func(ctx context.Context) error {
+		if err := u.keepOut(ctx); err != nil {
+			return err
+		}
+		var err error
+		written, err = prove.Written(ctx, u.Run, u.out)
+		if errors.Is(err, errLetIn) { // all is compared again
+			err = fmt.Errorf("%w: %w", sqldb.ErrRetryable, err)
+		}
+		return err
+	})
+	if err != nil || len(written) > 0 {
+		u.letIn()
+	}
 	if err != nil || len(written) == 0 {
 		return err
 	}
@@ -525,6 +546,9 @@ func (u *undo) leaves(others []string) (goes bool) {
 }
 
 func (u *undo) dropOnServer(ctx context.Context, all *world.Schema) error {
+	if err := u.dropCompared(ctx); err != nil {
+		return err
+	}
 	others, err := all.Drop(ctx, u.New, u.ours(), nil)
 	if err != nil {
 		return err

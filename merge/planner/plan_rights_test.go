@@ -61,8 +61,8 @@ func testIntoNamesTheRightsThatAreMissing(t *testing.T) {
 	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 4, "a"), worldtest.GameWorld(t, e, "s2", 2, 4, "b")}
 	into := e.Fresh(t, "new")
 	for rights, want := range map[string]string{
-		"CREATE, DROP": "SELECT, INSERT, UPDATE, DELETE, ALTER, INDEX, REFERENCES, CREATE VIEW, TRIGGER, EVENT, EXECUTE",
-		"SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, REFERENCES": "INDEX, CREATE VIEW, TRIGGER, EVENT, EXECUTE",
+		"CREATE, DROP": "SELECT, INSERT, UPDATE, DELETE, ALTER, INDEX, REFERENCES, CREATE VIEW, TRIGGER, EVENT, EXECUTE, LOCK TABLES",
+		"SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, REFERENCES": "INDEX, CREATE VIEW, TRIGGER, EVENT, EXECUTE, LOCK TABLES",
 		"ALL": "",
 	} {
 		to := into

@@ -110,10 +110,13 @@ func TestApplyRights(t *testing.T) {
 	worlds := []world.Database{with(all[0], reads+", UPDATE"), with(all[1], "SELECT, UPDATE")}
 	p = worldtest.MustPlan(t, into, worlds, planner.PlanOptions{})
 	worldtest.MustApply(t, p, into, worlds)
-	// An undo takes the right to DROP, and says so before it removes anything; with the right it continues.
+	// An undo takes the rights to LOCK TABLES and DROP, and says so before it removes anything; with them it continues.
 	made := worldtest.Dump(t, into, record.RecordTable)
-	if _, err := build.Undo(t.Context(), p, with(into, "SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, INDEX, REFERENCES, TRIGGER"), worlds, build.UndoOptions{}); err == nil || !strings.Contains(err.Error(), "DROP command denied") {
-		t.Errorf("%v, want the right to DROP", err)
+	for rights, want := range map[string]string{"DROP": `locking the tables of "new"`, "LOCK TABLES": "DROP command denied"} {
+		with := with(into, "SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, INDEX, REFERENCES, TRIGGER, "+rights)
+		if _, err := build.Undo(t.Context(), p, with, worlds, build.UndoOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("with the right to %s alone: %v", rights, err)
+		}
 	}
 	if diff := cmp.Diff(made, worldtest.Dump(t, into, record.RecordTable)); diff != "" {
 		t.Errorf("something was changed by the undo:\n%s", diff)

@@ -15,7 +15,15 @@ import (
 // Written says what others than the merge wrote to the new database since it was made: how the tables of the game
 // differ from what the record says of them, and what an undo would drop with them that the merge did not make. It reads
 // no rows of a world, since these may do as they like. [job.Run.Know] must have been called.
-func Written(ctx context.Context, r *job.Run) (written []plan.Refusal, err error) {
+//
+// alone, if not nil, is the only connection that can read these tables: it has locked them. So they are read one after another.
+func Written(ctx context.Context, r *job.Run, alone *world.Connection) (written []plan.Refusal, err error) {
+	tables := r
+	if alone != nil {
+		by := *r
+		by.New, by.Opts.Parallel = alone, 1
+		tables = &by
+	}
 	note := func(table, what string) {
 		written = append(written, plan.Refusal{Source: r.New.Name, Table: table, Reason: what})
 	}
@@ -37,7 +45,7 @@ func Written(ctx context.Context, r *job.Run) (written []plan.Refusal, err error
 	for _, p := range parts {
 		found[p.Table].lower = asMade(r, &r.Plan.Tables[p.Table])
 	}
-	if err := readParts(ctx, r, record.StepVerify, parts, found); err != nil {
+	if err := readParts(ctx, tables, record.StepVerify, parts, found); err != nil {
 		return nil, err
 	}
 	var wrote map[string]world.Sum
@@ -59,8 +67,8 @@ func Written(ctx context.Context, r *job.Run) (written []plan.Refusal, err error
 			continue // it was dropped
 		}
 		var n int64
-		err := r.Retry(ctx, fmt.Sprintf("counting the rows of table %q", table), func(ctx context.Context) (err error) {
-			n, err = r.Count(ctx, table)
+		err := tables.Retry(ctx, fmt.Sprintf("counting the rows of table %q", table), func(ctx context.Context) (err error) {
+			n, err = tables.Count(ctx, table)
 			return err
 		})
 		if err != nil {

@@ -93,7 +93,7 @@ func TestKeysViewCannotBeMade(t *testing.T) {
 		options := planner.PlanOptions{Check: rules.Options{Rekey: &rules.Rekey{Auto: true}}}
 		if e.Name != "sqlite" {
 			merger := into
-			merger.DSN = "mysql:" + servertest.Grant(t, "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, EVENT, EXECUTE", strings.TrimPrefix(into.DSN, "mysql:"))
+			merger.DSN = "mysql:" + servertest.Grant(t, "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, EVENT, EXECUTE, LOCK TABLES", strings.TrimPrefix(into.DSN, "mysql:"))
 			p, err := planner.NewPlan(t.Context(), merger, []world.Database{s1, s2}, options)
 			if err != nil || !strings.Contains(strings.Join(p.Lacks, "\n"), "CREATE VIEW") {
 				t.Errorf("%+v, %v", p.Lacks, err)

@@ -66,11 +66,11 @@ func Server(d Database) (server Database, name string, err error) {
 // OnServer reports whether it is of MariaDB or MySQL.
 func (s *Schema) OnServer() bool { return s.Engine != sqlite }
 
-// Rights are the privileges of MySQL on a whole database that make what s has, fill it and drop it again, and that show
+// Rights are the privileges of MySQL on a whole database that make what s has, fill it, lock and drop it again, and that show
 // all objects there: without them the proof cannot tell that there are no others.
 func (s *Schema) Rights() []string {
 	all := []string{"SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER", "INDEX", "REFERENCES", "CREATE VIEW",
-		"TRIGGER", "EVENT", "EXECUTE"}
+		"TRIGGER", "EVENT", "EXECUTE", "LOCK TABLES"}
 	if len(s.of(View)) > 0 {
 		all = append(all, "SHOW VIEW")
 	}

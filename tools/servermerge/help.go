@@ -252,11 +252,12 @@ const helpUndo = `Usage: servermerge undo [flags] PLAN [NEW WORLD...]
 
 Undoes the merge, complete or not: drops what it made, and lets the game servers
 of the worlds start again. If other processes wrote to the new database
-since it was made, undo refuses and lists changes, unless forced. If the game
-may have used it, undo first raises the reserved times, numbers and counters of
-the worlds above those used there. While a world is missing it refuses,
-forced or not: only the new database still has its rows. If it is interrupted,
-run it again to resume. On a terminal it asks first.
+since it was made, undo refuses and lists changes, unless forced; on MariaDB and
+MySQL it locks the tables before it compares them, until they are dropped. If
+the game may have used it, undo first raises the reserved times, numbers and
+counters of the worlds above those used there. While a world is missing it
+refuses, forced or not: only the new database still has its rows. If it is
+interrupted, run it again to resume. On a terminal it asks first.
 
 What was in the new database before, or others made there, is kept and
 listed. What a rehearsal made (apply -try) is dropped without a comparison.
@@ -270,7 +271,8 @@ another name: give the one that has the record.
                     merge that was opened and whose new database is missing or
                     a copy from before that
   -yes              do not ask; without a terminal it never asks
-  -parallel N       how many tables are compared at a time (default 4)
+  -parallel N       how many tables are compared at a time (default 4; on MariaDB
+                    and MySQL one, since only one connection can read them)
   -patience TIME    how long to wait for an unreachable database (default 2m)
   -json             print the result as JSON
 ` + helpFleet + helpPlaces + helpCodec + helpThrottle + helpReplicas + `

@@ -1,0 +1,100 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mergesafe/internal/naming"
+	"mergesafe/internal/slice"
+	"mergesafe/merge/job"
+	"mergesafe/merge/plan"
+	"mergesafe/merge/world"
+)
+
+// Without a registry nothing but the database server keeps a game from writing to a database that is compared and then dropped.
+// So the undo locks the tables, by a connection of its own: the locks end with its session, and so with the process. It reads
+// them by that connection, too, since no other can, and drops them by it before it lets others in.
+
+// errLetIn says that the session ended that kept others out.
+var errLetIn = errors.New("the connection that locked the tables was lost")
+
+// keepOut locks the tables of the merge on MySQL or MariaDB, anew if they were locked.
+func (u *undo) keepOut(ctx context.Context) error {
+	if !u.New.Dialect().MySQL() {
+		return nil
+	}
+	u.letIn()
+	out := &world.Connection{Database: u.New.Database, Writes: true, Unchecked: true, Fail: u.New.Fail}
+	lock := func(how string, tables []string) []string {
+		return slice.Map(tables, func(table string) string { return out.Dialect().Quote(table) + how })
+	}
+	tables, err := u.thereOf(ctx, out, "BASE TABLE", u.counters())
+	var sequences []string
+	if err == nil {
+		sequences, err = u.thereOf(ctx, out, "SEQUENCE", u.counters())
+	}
+	if locks := append(lock(" WRITE", tables), lock(" READ", sequences)...); err == nil && len(locks) > 0 { // which others read as objects
+		_, err = out.Exec(ctx, "lock", "LOCK TABLES "+strings.Join(locks, ", "), false)
+	}
+	if err != nil {
+		out.Close()
+		return fmt.Errorf("locking the tables of %q: %w", u.New.Name, err)
+	}
+	out.Begins = func(context.Context) error { return errLetIn }
+	u.out = out
+	return nil
+}
+
+// letIn lets others write again.
+func (u *undo) letIn() {
+	if u.out != nil {
+		u.out.Close()
+		u.out = nil
+	}
+}
+
+// counters are the tables and sequences from which the worlds learn.
+func (u *undo) counters() []string {
+	return slice.Map(u.Plan.Counters, func(c plan.RowCounter) string { return c.Table })
+}
+
+// thereOf are the tables of the merge and some more that are there, of one type.
+func (u *undo) thereOf(ctx context.Context, on *world.Connection, kind string, more []string) ([]string, error) {
+	there, err := on.Texts(ctx, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = ?", kind)
+	want := slices.Concat(slice.Map(u.Plan.Tables, func(t plan.Table) string { return t.Name }), u.Plan.Resets, more)
+	return slices.DeleteFunc(there, func(table string) bool { return !naming.Among(want, table) }), err
+}
+
+// reads is the run whose connection to the new database can read its tables.
+func (u *undo) reads() *job.Run {
+	if u.out == nil {
+		return u.Run
+	}
+	by := *u.Run
+	by.New = u.out
+	return &by
+}
+
+// dropCompared drops the tables that were compared, before others can write to them.
+func (u *undo) dropCompared(ctx context.Context) error {
+	if !u.compares {
+		return nil
+	}
+	if u.out == nil { // they could write since
+		if err := u.Learn(ctx); err != nil {
+			return err
+		}
+		if err := u.untouched(ctx); err != nil {
+			return err
+		}
+	}
+	defer u.letIn()
+	tables, err := u.thereOf(ctx, u.out, "BASE TABLE", nil)
+	if err == nil && len(tables) > 0 {
+		_, err = u.out.Exec(ctx, "drop", "DROP TABLE "+u.out.Dialect().QuoteAll(tables), false)
+	}
+	return err
+}
