@@ -21,7 +21,7 @@ func (s *Schema) MakeTables(ctx context.Context, to *Connection) error {
 			switch {
 			case m.have.find(o) != nil:
 				err = m.alike(func(is *Object) bool {
-					return is.Kind == o.Kind && is.Name == o.Name || is.Table == o.Name && bare(is.Kind)
+					return is.Kind == o.Kind && is.Name == o.Name || is.Table == o.Name && m.settled(is)
 				})
 			case o.Kind == Table:
 				err = m.create(o, s.makeTable(o))
@@ -35,8 +35,15 @@ func (s *Schema) MakeTables(ctx context.Context, to *Connection) error {
 				return err
 			}
 		}
-		return m.made(func(o *Object) bool { return o.Kind == Sequence || bare(o.Kind) })
+		return m.made(func(o *Object) bool { return o.Kind == Sequence || m.settled(o) })
 	})
+}
+
+// settled reports whether a part of a table is as it was made. MySQL may have rewritten the constants of CHECK constraints
+// if an earlier attempt made the table: see [Schema.MakeReferences].
+func (m *maker) settled(o *Object) bool {
+	earlier := m.have.find(&Object{Kind: Table, Name: o.Table}) != nil
+	return bare(o.Kind) && !(o.Kind == Check && m.Engine == engineMySQL && earlier)
 }
 
 // MakeIndexes makes the other indexes of a table, which may have rows, in their order: FULLTEXT, SPATIAL and VECTOR
@@ -51,6 +58,9 @@ func (s *Schema) MakeIndexes(ctx context.Context, to *Connection, table string) 
 
 // MakeReferences makes the foreign keys, without a look at the rows: a row may have no match in the original either.
 // Foreign keys of SQLite belong to their tables.
+//
+// Then it gives the CHECK constraints of MySQL their text again: whatever alters a table there writes '100:00:00' beside a
+// TIME as TIME'100:00:00'. That copies the table, so it is done once, after the last ALTER TABLE, and only where needed.
 func (s *Schema) MakeReferences(ctx context.Context, to *Connection) error {
 	keys := s.of(ForeignKey)
 	for i, o := range keys {
@@ -61,7 +71,33 @@ func (s *Schema) MakeReferences(ctx context.Context, to *Connection) error {
 			return err
 		}
 	}
+	checks := s.of(Check)
+	for i, o := range checks {
+		if s.Engine != engineMySQL || i > 0 && checks[i-1].Table == o.Table {
+			continue
+		}
+		if err := s.stage(ctx, to, o.Table, func(m *maker) error { return m.restoreChecks(o.Table) }); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// restoreChecks gives the CHECK constraints of a table their text again.
+func (m *maker) restoreChecks(table string) error {
+	var changes []string
+	for _, o := range m.of(Check) {
+		if is := m.have.find(o); is != nil && o.Table == table && !m.same(o, is) {
+			changes = append(changes, "DROP CHECK "+quote(o.Name), "ADD "+o.SQL)
+		}
+	}
+	if len(changes) > 0 {
+		all := Object{Kind: Table, Name: table}
+		if err := m.create(&all, "ALTER TABLE "+quote(table)+" "+strings.Join(changes, ", ")); err != nil {
+			return err
+		}
+	}
+	return m.made(func(o *Object) bool { return o.Kind == Check && o.Table == table })
 }
 
 // rest are the kinds of objects that hold no rows.

@@ -179,7 +179,7 @@ func (s *Schema) differences(made *Schema, some func(*Object) bool) (all []strin
 				all = append(all, o.String()+": "+what+s.different(there, here))
 			}
 		}
-		if o.Kind != Column && o.Kind != Check || !slices.EqualFunc(s.plain(o.SQL), s.plain(is.SQL), sameWord) {
+		if !s.same(o, is) {
 			say("", o.SQL, is.SQL)
 		}
 		say("made with ", o.Settings, is.Settings)
@@ -197,6 +197,14 @@ func (s *Schema) differences(made *Schema, some func(*Object) bool) (all []strin
 		return places
 	}
 	return all
+}
+
+// same reports whether two objects have the same statement.
+func (s *Schema) same(o, is *Object) bool {
+	if o.Kind != Column && o.Kind != Check {
+		return o.SQL == is.SQL
+	}
+	return slices.EqualFunc(s.plain(o.SQL), s.plain(is.SQL), sameWord)
 }
 
 // words takes a text of the engine apart.

@@ -158,6 +158,9 @@ var commonWorld = []string{
 var mysqlWorld = []string{
 	"CREATE TABLE only_mysql (id INT PRIMARY KEY, a VARCHAR(20), hidden INT /*!80023 INVISIBLE */, same BOOL AS (a COLLATE utf8mb4_bin = 'x'), bin VARCHAR(20) AS (a COLLATE utf8mb4_bin) STORED, place POINT NOT NULL SRID 4326," +
 		" KEY lower_a ((LOWER(a)), id), KEY unseen (a) INVISIBLE, FULLTEXT KEY grams (a) WITH PARSER ngram, CONSTRAINT soft CHECK (id > 3) NOT ENFORCED)",
+	// ALTER TABLE rewrites the constants of these checks.
+	"CREATE TABLE timed (id INT PRIMARY KEY, at TIME, day DATE, year YEAR, big BIGINT, k INT, UNIQUE KEY (k), CONSTRAINT times CHECK (at < '100:00:00' OR day > 20000101), CONSTRAINT numbers CHECK (year > 5 AND big <> '7') NOT ENFORCED)",
+	"CREATE TABLE timed_more (id INT PRIMARY KEY, at TIME, KEY (at), CONSTRAINT of_timed FOREIGN KEY (id) REFERENCES timed (k), CONSTRAINT early CHECK (at < '10:00'))",
 }
 
 var mariadbWorld = []string{
