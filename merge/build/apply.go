@@ -141,6 +141,7 @@ func apply(ctx context.Context, r *job.Run, state record.State) error {
 	return inOrder(ctx, r, []step{
 		{"adding the foreign keys", func(ctx context.Context) error { return made.MakeReferences(ctx, r.New) }},
 		{"raising the counters", func(ctx context.Context) error { return raiseCounters(ctx, r) }},
+		{"restoring the constraints", func(ctx context.Context) error { return made.RestoreChecks(ctx, r.New) }},
 		{"making views, routines and triggers", func(ctx context.Context) error { return made.MakeRest(ctx, r.New) }},
 		{"completing the merge", func(ctx context.Context) error { return complete(ctx, r) }},
 	}...)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/sqltext"
 	"mergesafe/merge/keys"
 )
 
@@ -42,15 +43,26 @@ func (c *Column) Most(engine string) (most keys.Integer, known bool) {
 }
 
 // Checks are the CHECK constraints of a table. The text says which it is: many have
-// a name that the database made up.
+// a name that the database made up. The character set before a literal (_utf8mb4'x') is left out: MySQL changes it by any
+// ALTER TABLE.
 func (t *Table) Checks() map[string]string {
 	all := make(map[string]string)
 	for _, c := range t.Conditions {
 		if c.Kind == ConditionCheck && !c.Off {
-			all["CHECK ("+c.Text+")"] = ""
+			all["CHECK ("+withoutCharset(c.Text)+")"] = ""
 		}
 	}
 	return all
+}
+
+func withoutCharset(sql string) string {
+	all := sqltext.MySQL(sql)
+	for _, t := range slices.Backward(all) {
+		if t.Text[0] == '_' && strings.HasPrefix(sql[t.End():], "'") {
+			sql = sql[:t.Start] + sql[t.End():]
+		}
+	}
+	return sql
 }
 
 // ForeignKeys are the foreign keys of a table, with what they do.

@@ -39,3 +39,15 @@ func TestUniqueIndexes(t *testing.T) {
 		}
 	}
 }
+
+// Of constraints the character set of a literal is not compared, for MySQL changes it. What is inside a text stays.
+func TestChecks(t *testing.T) {
+	table := &Table{Conditions: []Condition{
+		{Kind: ConditionCheck, Text: "(`a` <> _latin1'x _utf8mb4''y') and `_b` > ''"},
+		{Kind: ConditionCheck, Text: "`a` > 0", Off: true},
+	}}
+	all := table.Checks()
+	if _, is := all["CHECK ((`a` <> 'x _utf8mb4''y') and `_b` > '')"]; !is || len(all) != 1 {
+		t.Errorf("got %q", all)
+	}
+}

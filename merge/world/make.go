@@ -40,7 +40,7 @@ func (s *Schema) MakeTables(ctx context.Context, to *Connection) error {
 }
 
 // settled reports whether a part of a table is as it was made. MySQL may have rewritten the constants of CHECK constraints
-// if an earlier attempt made the table: see [Schema.MakeReferences].
+// if an earlier attempt made the table: see [Schema.RestoreChecks].
 func (m *maker) settled(o *Object) bool {
 	earlier := m.have.find(&Object{Kind: Table, Name: o.Table}) != nil
 	return bare(o.Kind) && !(o.Kind == Check && m.Engine == engineMySQL && earlier)
@@ -58,9 +58,6 @@ func (s *Schema) MakeIndexes(ctx context.Context, to *Connection, table string) 
 
 // MakeReferences makes the foreign keys, without a look at the rows: a row may have no match in the original either.
 // Foreign keys of SQLite belong to their tables.
-//
-// Then it gives the CHECK constraints of MySQL their text again: whatever alters a table there writes '100:00:00' beside a
-// TIME as TIME'100:00:00'. That copies the table, so it is done once, after the last ALTER TABLE, and only where needed.
 func (s *Schema) MakeReferences(ctx context.Context, to *Connection) error {
 	keys := s.of(ForeignKey)
 	for i, o := range keys {
@@ -71,6 +68,13 @@ func (s *Schema) MakeReferences(ctx context.Context, to *Connection) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// RestoreChecks gives the CHECK constraints of MySQL their text again. Whatever alters a table there, be it the counter,
+// rewrites their constants: '100:00:00' beside a TIME becomes TIME'100:00:00'. To restore them copies the table, so it is
+// done once, after the last ALTER TABLE, and only where they differ.
+func (s *Schema) RestoreChecks(ctx context.Context, to *Connection) error {
 	checks := s.of(Check)
 	for i, o := range checks {
 		if s.Engine != engineMySQL || i > 0 && checks[i-1].Table == o.Table {
@@ -83,7 +87,7 @@ func (s *Schema) MakeReferences(ctx context.Context, to *Connection) error {
 	return nil
 }
 
-// restoreChecks gives the CHECK constraints of a table their text again.
+// restoreChecks is RestoreChecks of a table.
 func (m *maker) restoreChecks(table string) error {
 	var changes []string
 	for _, o := range m.of(Check) {

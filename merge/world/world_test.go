@@ -102,6 +102,9 @@ func makeAll(t testing.TB, s *world.Schema, to *world.Connection) error {
 		err = s.MakeReferences(ctx, to)
 	}
 	if err == nil {
+		err = s.RestoreChecks(ctx, to)
+	}
+	if err == nil {
 		err = s.MakeRest(ctx, to)
 	}
 	return err
