@@ -26,7 +26,7 @@ var pure = func() map[string]bool {
 		"crc32 md5 sha sha1 sha2 field find_in_set elt strcmp regexp_like regexp_instr regexp_substr regexp_replace",
 		"json_valid json_type json_length json_contains json_contains_path json_extract json_unquote json_value json_exists json_depth json_keys json_schema_valid json_array_length",
 		"to_days to_seconds month day dayofmonth dayofweek dayofyear weekday week yearweek quarter hour minute second microsecond",
-		"datediff timestampdiff date_add date_sub adddate subdate time_to_sec sec_to_time last_day makedate extract unix_timestamp",
+		"julianday unixepoch strftime timediff datediff timestampdiff date_add date_sub adddate subdate time_to_sec sec_to_time last_day makedate extract unix_timestamp",
 		"inet_aton inet_ntoa inet6_aton inet6_ntoa is_ipv4 is_ipv6 is_uuid uuid_to_bin bin_to_uuid",
 	} {
 		for _, word := range strings.Fields(list) {
@@ -41,22 +41,99 @@ func (t *building) condition(d sqldb.Dialect, c catalog.Condition, all []sqltext
 	r := conditionReader{d: d, t: t}
 	r.read(all)
 	c.Text, c.Columns, c.Unclear = r.text.String(), r.columns, cmp.Or(c.Unclear, r.unclear)
+	moments, unclear := t.moments(d, c, all)
+	c.Unclear = cmp.Or(c.Unclear, unclear)
 	for _, name := range c.Columns {
 		if t.byName[name] != nil && strings.Contains(strings.ToLower(t.byName[name].Type), "zerofill") && c.Kind == catalog.ConditionCheck {
 			c.Unclear = cmp.Or(c.Unclear, name+" is ZEROFILL: as a text it has zeros in the table only")
 		}
 	}
-	t.Conditions = append(t.Conditions, c)
+	t.Conditions = append(append(t.Conditions, c), moments...)
+}
+
+// ofMoments are the functions of SQLite that take moments, with the number of the first one among their arguments.
+var ofMoments = map[string]int{"date": 0, "time": 0, "datetime": 0, "julianday": 0, "unixepoch": 0, "strftime": 1, "timediff": 0}
+
+// In a table or an index SQLite refuses a row if a function depends on the time or the place: if a moment, or one of its
+// modifiers, is one of these, in letters of any case.
+const (
+	nowMoments     = "('now', 'subsec', 'subsecond')"
+	localModifiers = "('localtime', 'utc')"
+)
+
+// moments are further conditions like c: that no column is such an argument. unclear says which argument may be one; "" if
+// none is.
+func (t *building) moments(d sqldb.Dialect, c catalog.Condition, all []sqltext.Token) (conditions []catalog.Condition, unclear string) {
+	if d != sqldb.SQLite {
+		return nil, ""
+	}
+	for i, function := range all {
+		name := strings.ToLower(function.Text)
+		first, is := ofMoments[name]
+		if !is || i+1 == len(all) || all[i+1].Text != "(" {
+			continue
+		}
+		arguments := t.arguments(all[i+1:])
+		if len(arguments) <= first {
+			arguments = append(arguments, nil) // it takes the present time
+		}
+		for k, argument := range arguments[first:] {
+			words := localModifiers
+			if k == 0 || name == "timediff" {
+				words = nowMoments
+			}
+			r := conditionReader{d: d, t: t}
+			switch {
+			case len(argument) != 1:
+				unclear = "what " + name + " is given may depend on the time of the query"
+			case argument[0].Text[0] != '\'' && r.column(argument[0].Name()) != "":
+				conditions = append(conditions, catalog.Condition{Kind: c.Kind, Name: c.Name, Columns: r.columns,
+					Text: "lower(CAST(" + d.Quote(r.columns[0]) + " AS TEXT)) NOT IN " + words})
+			case strings.Contains(words, "'"+strings.ToLower(argument[0].Name())+"'"):
+				unclear = argument[0].Text + " may depend on the time of the query"
+			}
+		}
+	}
+	return conditions, unclear
+}
+
+// arguments are those in the parentheses with which a text begins, without the name of the table: () has an empty one.
+func (t *building) arguments(all []sqltext.Token) (list [][]sqltext.Token) {
+	list, depth := append(list, nil), 0
+	for i, token := range all {
+		last := &list[len(list)-1]
+		switch {
+		case token.Text == "(":
+			depth++
+		case token.Text == ")":
+			depth--
+		}
+		switch {
+		case depth == 0:
+			return list
+		case i == 0:
+		case depth == 1 && token.Text == ",":
+			list = append(list, nil)
+		case token.Text == "." && len(*last) > 0 && strings.EqualFold((*last)[len(*last)-1].Name(), t.name):
+			*last = (*last)[:len(*last)-1]
+		default:
+			*last = append(*last, token)
+		}
+	}
+	return list
 }
 
 // computes adds that what an index computes of a row can be computed, if it may fail to be: the index has its parts in
 // parentheses, and perhaps a condition behind WHERE.
 func (t *building) computes(d sqldb.Dialect, index string, definition []sqltext.Token) {
 	end := sqltext.Closing(definition)
-	if !mayFail(definition) || end < 0 {
+	c := catalog.Condition{Kind: catalog.ConditionIndex, Name: index}
+	moments, unclear := t.moments(d, c, definition)
+	t.Conditions = append(t.Conditions, moments...)
+	c.Unclear = unclear
+	if !mayFail(definition) && unclear == "" || end < 0 {
 		return
 	}
-	c := catalog.Condition{Kind: catalog.ConditionIndex, Name: index}
 	read := func(part []sqltext.Token) string {
 		r := conditionReader{d: d, t: t, columns: c.Columns}
 		r.read(part)
@@ -157,8 +234,6 @@ func (r *conditionReader) word(t, before sqltext.Token, called, marks bool) stri
 		r.unclear = cmp.Or(r.unclear, "the result of "+t.Text+" may depend on the database, the session or the time")
 	case t.IsWord() && !marks:
 		return lower
-	case lower == "'now'" || lower == "'localtime'":
-		r.unclear = cmp.Or(r.unclear, t.Text+" may depend on the time of the query")
 	case t.Text == "@" || t.Text == "?" || t.Text == ":":
 		r.unclear = cmp.Or(r.unclear, "it depends on a variable")
 	}
