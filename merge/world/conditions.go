@@ -19,13 +19,14 @@ var pure = func() map[string]bool {
 		"and or not xor in is null true false unknown between like regexp rlike glob escape isnull notnull distinct from",
 		"case when then else end div mod collate using charset character set as interval",
 		"cast convert signed unsigned integer int bigint smallint tinyint char varchar text binary varbinary blob decimal numeric real float double date datetime time json year",
-		"abs ceil ceiling floor round truncate sign pow power sqrt exp ln log log2 log10 greatest least min max bit_count bit_length",
+		"abs ceil ceiling floor round truncate sign pow power sqrt exp ln log log2 log10 acos asin atan cos sin tan cot radians degrees pi greatest least min max bit_count bit_length",
 		"if iif ifnull nullif coalesce typeof likely unlikely",
 		"length octet_length char_length character_length lower lcase upper ucase concat concat_ws substr substring substring_index mid left right",
-		"trim ltrim rtrim both leading trailing lpad rpad replace reverse repeat instr locate position ascii ord unicode hex unhex bin oct conv quote",
+		"trim ltrim rtrim both leading trailing lpad rpad replace reverse repeat instr locate position ascii ord unicode hex unhex bin oct conv quote printf from_base64 to_base64",
 		"crc32 md5 sha sha1 sha2 field find_in_set elt strcmp regexp_like regexp_instr regexp_substr regexp_replace",
 		"json_valid json_type json_length json_contains json_contains_path json_extract json_unquote json_value json_exists json_depth json_keys json_schema_valid json_array_length",
-		"to_days to_seconds month day dayofmonth dayofweek dayofyear weekday week yearweek quarter hour minute second microsecond",
+		"json_set json_insert json_replace json_remove json_quote json_pretty json_overlaps json_search json_merge_patch json_array_append",
+		"to_days from_days to_seconds month day dayofmonth dayofweek dayofyear weekday week yearweek quarter hour minute second microsecond",
 		"julianday unixepoch strftime timediff datediff timestampdiff date_add date_sub adddate subdate time_to_sec sec_to_time last_day makedate extract unix_timestamp",
 		"inet_aton inet_ntoa inet6_aton inet6_ntoa is_ipv4 is_ipv6 is_uuid uuid_to_bin bin_to_uuid",
 	} {
@@ -174,7 +175,7 @@ func (t *building) computes(d sqldb.Dialect, index string, definition []sqltext.
 func mayFail(expression []sqltext.Token) bool {
 	for i, t := range expression[:max(len(expression)-1, 0)] {
 		name, next := strings.ToLower(t.Text), expression[i+1].Text
-		harmless := pure[name] && name != "abs" && !strings.HasPrefix(name, "json")
+		harmless := pure[name] && name != "abs" && name != "cot" && !strings.HasPrefix(name, "json")
 		if next == "(" && t.IsWord() && !harmless || t.Text == "-" && next == ">" {
 			return true
 		}
