@@ -34,8 +34,11 @@ type Opened struct {
 	Events int          `json:"events,omitempty"` // that run from now on
 	Lifted []job.Lifted `json:"lifted,omitempty"` // the servers that may start
 
-	// Proof is what the database was found to be, unless an earlier call had opened it.
+	// Proof is what the database was found to be; nil unless the proof came to its end, or if an earlier call had opened it.
 	Proof *prove.Proof `json:"-"`
+
+	// Closed says that the database is made and no game can enter it yet.
+	Closed bool `json:"-"`
 }
 
 // ErrNotProved says that the new database was not found to be as planned: see [Opened.Proof].
@@ -66,6 +69,7 @@ func With(ctx context.Context, p *plan.Plan, into world.Database, worlds []world
 		return nil, err
 	}
 	done := &Opened{ID: p.ID, Before: state == record.StateOpen}
+	defer func() { done.Closed = state.Whole() && !done.Before && r.Manifest.Left != record.StateOpen }()
 	if state == "" {
 		if err := r.Retry(ctx, "checking the fences", func(ctx context.Context) error { return Lost(ctx, r, "open") }); err != nil {
 			return done, err
@@ -99,11 +103,13 @@ func open(ctx context.Context, r *job.Run, opts Options, done *Opened) error {
 }
 
 // enter proves the database, and opens it to game servers.
-func enter(ctx context.Context, r *job.Run, opts Options, done *Opened) (err error) {
-	if done.Proof, err = prove.Prove(ctx, r); err != nil {
+func enter(ctx context.Context, r *job.Run, opts Options, done *Opened) error {
+	proof, err := prove.Prove(ctx, r)
+	if err != nil {
 		return err
 	}
-	if done.Proof.Verdict != verdict.Pass {
+	done.Proof = proof
+	if proof.Verdict != verdict.Pass {
 		return ErrNotProved
 	}
 	err = inOrder(ctx, r, []step{

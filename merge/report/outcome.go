@@ -34,6 +34,7 @@ type Outcome struct {
 	Began, Ended time.Time     `json:"-"`
 	Wrote        int64         `json:"-"` // how many rows apply copied now, before it was refused
 	Midway       bool          `json:"-"` // it may have begun when it was refused
+	Closed       bool          `json:"-"` // open: the new database is made, and stays closed
 	Forced       bool          `json:"-"` // undo -force
 	Tried        bool          `json:"-"` // undo: what it dropped was a rehearsal
 	Now          *merge.Status `json:"-"` // of the merge when the command ended; nil if it could not be read

@@ -50,6 +50,7 @@ func (o *Outcome) Open(found *merge.Opened, is bool) {
 	if is {
 		o.Opened = found
 	}
+	o.Closed = found.Closed
 }
 
 // Plainly leaves out of an error the name of the package, which the operator does not know.

@@ -186,8 +186,10 @@ func (v *View) say(o *Outcome) {
 	case o.Ending == Refused:
 		v.Color, v.Sentence = verdict.Fail, "nothing was changed now"
 		switch {
-		case o.Proof != nil:
+		case o.Closed && o.Proof != nil:
 			v.Sentence = place + " was proved but stays closed"
+		case o.Closed:
+			v.Sentence = fmt.Sprintf("%s stays closed; whether it has the rows of %s was not proved", place, worlds)
 		case o.Wrote > 0:
 			v.Sentence = "copied rows are kept"
 		case o.Midway:

@@ -33,12 +33,11 @@ func (s surroundings) open(ctx context.Context, cmd *cliv3.Command) error {
 	opened, err := merge.Open(ctx, j.plan, j.into, j.worlds, merge.OpenOptions{Options: w.working(j.options), Placing: placing})
 	w.close()
 	o := j.outcome("open")
+	if opened != nil {
+		o.Open(opened, err == nil)
+	}
 	if err != nil && !errors.Is(err, merge.ErrNotProved) {
-		if opened != nil && opened.Proof != nil { // the fleet registry refused
-			o.Prove(opened.Proof)
-		}
 		return j.failed(ctx, err, o)
 	}
-	o.Open(opened, err == nil)
 	return j.conclude(ctx, o)
 }
