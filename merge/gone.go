@@ -22,7 +22,7 @@ func Gone(ctx context.Context, doing string, p *Plan, into Database, worlds []Da
 	if _, refused := errors.AsType[*RefusedError](err); refused || len(worlds) != len(p.Worlds) {
 		return err
 	}
-	now := &RefusedError{Doing: doing, Midway: true}
+	now := &RefusedError{Doing: doing}
 	for i, d := range worlds {
 		if what, unread := record.Gone(ctx, p, i, d); unread == nil && what != "" {
 			now.Refusals = append(now.Refusals, Refusal{Source: d.Name, Reason: what + plan.Restore})

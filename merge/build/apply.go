@@ -26,6 +26,7 @@ type Result struct {
 	Renames int              // in the plan
 	Resumed bool             // an earlier call had begun the merge
 	Before  bool             // and made all of it: this one changed nothing
+	Began   bool             // beside an error: something was written
 	Notes   []string         // notes for the operator although it worked
 
 	// Changed are the tables of which a rehearsal found other rows than the plan did.
@@ -65,7 +66,7 @@ func ApplyWith(ctx context.Context, plan *plan.Plan, into world.Database, worlds
 		return nil, err
 	}
 	err = r.OrBusy(ctx, apply(ctx, r, state))
-	result := &Result{ID: plan.ID, Renames: len(plan.Renames), Resumed: state != "", Before: err == nil && state.Whole()}
+	result := &Result{ID: plan.ID, Began: r.Began, Renames: len(plan.Renames), Resumed: state != "", Before: err == nil && state.Whole()}
 	result.Parts, result.Rows, result.Wrote, result.Changed = r.Tally.Result(r.Plan)
 	result.Notes = r.Notes
 	return result, err
@@ -123,7 +124,7 @@ func apply(ctx context.Context, r *job.Run, state record.State) error {
 				return err
 			}
 			if altered := made.Altered(r.Plan.New.Made); len(altered) > 0 { // since the look before the first write
-				return &record.RefusedError{Doing: "apply", Midway: true, Refusals: []plan.Refusal{{Source: first.Name, Reason: altered[0] + " since the plan was made: take that back"}}}
+				return &record.RefusedError{Doing: "apply", Refusals: []plan.Refusal{{Source: first.Name, Reason: altered[0] + " since the plan was made: take that back"}}}
 			}
 			made.Into(r.Plan.New.Engine)
 			return nil
@@ -291,6 +292,7 @@ func beginRecord(ctx context.Context, r *job.Run) error {
 			return err
 		}
 	}
+	r.Began = true
 	return r.Manifest.Write(ctx, r.Plan, r.Hooks.Clock())
 }
 

@@ -37,8 +37,8 @@ type Opened struct {
 	// Proof is what the database was found to be; nil unless the proof came to its end, or if an earlier call had opened it.
 	Proof *prove.Proof `json:"-"`
 
-	// Closed says that the database is made and no game can enter it yet.
-	Closed bool `json:"-"`
+	Began  bool `json:"-"` // beside an error: something was written
+	Closed bool `json:"-"` // the database is made, and no game can enter it yet
 }
 
 // ErrNotProved says that the new database was not found to be as planned: see [Opened.Proof].
@@ -69,7 +69,10 @@ func With(ctx context.Context, p *plan.Plan, into world.Database, worlds []world
 		return nil, err
 	}
 	done := &Opened{ID: p.ID, Before: state == record.StateOpen}
-	defer func() { done.Closed = state.Whole() && !done.Before && r.Manifest.Left != record.StateOpen }()
+	defer func() {
+		done.Began = r.Began
+		done.Closed = state.Whole() && !done.Before && r.Manifest.Left != record.StateOpen
+	}()
 	if state == "" {
 		if err := r.Retry(ctx, "checking the fences", func(ctx context.Context) error { return Lost(ctx, r, "open") }); err != nil {
 			return done, err
@@ -114,7 +117,9 @@ func enter(ctx context.Context, r *job.Run, opts Options, done *Opened) error {
 	}
 	err = inOrder(ctx, r, []step{
 		{"recording that it is being opened", func(ctx context.Context) error {
-			return r.Manifest.Advance(ctx, r.Manifest.Left, record.StateOpening)
+			err := r.Manifest.Advance(ctx, r.Manifest.Left, record.StateOpening)
+			r.Began = err == nil
+			return err
 		}},
 		{"marking the fences", func(ctx context.Context) error { return MarkFences(ctx, r, worldregistry.FenceOpened) }},
 		{"recording where the worlds are", func(ctx context.Context) error {
@@ -149,6 +154,7 @@ func openGate(ctx context.Context, r *job.Run, from record.State, done *Opened) 
 			return OpenGate(ctx, r)
 		})
 		done.Lifted = r.Lifted
+		r.Began = r.Began || err == nil
 		return err
 	})
 }

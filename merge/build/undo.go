@@ -65,6 +65,7 @@ type Undone struct {
 	Lifted   []job.Lifted `json:"lifted,omitempty"`
 
 	Notes []string `json:"notes,omitempty"` // what the operator should know, though it worked
+	Began bool     `json:"-"`               // beside an error: something was written
 }
 
 // Undo takes a merge back, completed or not: it drops what the merge made, and lifts the fences of
@@ -107,7 +108,7 @@ func UndoWith(ctx context.Context, plan *plan.Plan, into world.Database, worlds 
 	}
 	u.found = recorded
 	err = u.OrBusy(ctx, u.undo(ctx, recorded))
-	u.done.Lifted, u.done.Notes = u.Lifted, u.Notes
+	u.done.Lifted, u.done.Notes, u.done.Began = u.Lifted, u.Notes, u.Began || len(u.Lifted) > 0
 	return u.done, err
 }
 
@@ -175,6 +176,7 @@ func (u *undo) undo(ctx context.Context, recorded record.State) error {
 	} else if err := u.goOn(ctx, was); err != nil {
 		return err
 	}
+	u.Began = true
 	if was.Entered() {
 		u.done.Raised, u.done.Unseen = true, u.older
 		if err := inOrder(ctx, u.Run, step{"raising the counters of the worlds", u.raise}, step{"recording where the worlds are again", u.undoPlace}); err != nil {

@@ -32,6 +32,7 @@ type Run struct {
 
 	Committed int64 // transactions; shows [Run.Retry] that the work gets on
 
+	Began  bool     // something was written that a later refusal leaves as it is
 	Lifted []Lifted // the fences that this call lifted
 	Notes  []string // what the operator should know, though it worked
 

@@ -33,7 +33,6 @@ func (e *StoppedError) Unwrap() []error { return []error{ErrStopped, e.Cause} }
 type RefusedError struct {
 	Doing    string // "apply", "undo"
 	Refusals []plan.Refusal
-	Midway   bool // it may have begun
 }
 
 func (e *RefusedError) Error() string {

@@ -33,7 +33,7 @@ type Outcome struct {
 	Then         Commands      `json:"-"`
 	Began, Ended time.Time     `json:"-"`
 	Wrote        int64         `json:"-"` // how many rows apply copied now, before it was refused
-	Midway       bool          `json:"-"` // it may have begun when it was refused
+	Midway       bool          `json:"-"` // it had written something when it was refused
 	Closed       bool          `json:"-"` // open: the new database is made, and stays closed
 	Forced       bool          `json:"-"` // undo -force
 	Tried        bool          `json:"-"` // undo: what it dropped was a rehearsal

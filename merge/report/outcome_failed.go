@@ -13,7 +13,7 @@ import (
 // error is none of these: then there is no outcome.
 func (o *Outcome) Fail(err error, interrupted bool) bool {
 	if refusal, ok := errors.AsType[*merge.RefusedError](err); ok {
-		o.Ending, o.Refusals, o.Midway = Refused, refusal.Refusals, refusal.Midway
+		o.Ending, o.Refusals = Refused, refusal.Refusals
 		return true
 	}
 	if changed, ok := errors.AsType[*merge.ChangedError](err); ok {
@@ -50,7 +50,7 @@ func (o *Outcome) Open(found *merge.Opened, is bool) {
 	if is {
 		o.Opened = found
 	}
-	o.Closed = found.Closed
+	o.Midway, o.Closed = found.Began, found.Closed
 }
 
 // Plainly leaves out of an error the name of the package, which the operator does not know.

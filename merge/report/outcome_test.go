@@ -420,6 +420,10 @@ func TestRefusedLater(t *testing.T) {
 	if is := o.View(); is.Word != "REFUSED" || is.Sentence != "copied rows are kept" {
 		t.Errorf("%s: %s", is.Word, is.Sentence)
 	}
+	o.Wrote, o.Midway = 0, true
+	if is := o.View(); is.Sentence != "what was done until now is kept" {
+		t.Error(is.Sentence)
+	}
 }
 
 // The new database of a merge whose worlds are not all fenced may be a copy from before an undo: it is not to be opened.

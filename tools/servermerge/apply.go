@@ -39,7 +39,7 @@ func (s surroundings) apply(ctx context.Context, cmd *cliv3.Command) error {
 	}
 	if err != nil {
 		if result != nil {
-			o.Wrote = result.Wrote
+			o.Wrote, o.Midway = result.Wrote, result.Began
 		}
 		return j.failed(ctx, err, o)
 	}

@@ -99,14 +99,14 @@ func TestWorldIsGone(t *testing.T) {
 		}
 	}
 	db.Close()
-	if r := ran(t, cli.Conflicts, "open", "-yes", file); !strings.Contains(r.stdout, "any more: restore it, or correct its DSN") || strings.Contains(r.stdout, "nothing was changed") {
+	if r := ran(t, cli.Conflicts, "open", "-yes", file); !strings.Contains(r.stdout, "any more: restore it, or correct its DSN") || !strings.Contains(r.stdout, "REFUSED  nothing was changed now") {
 		t.Errorf("open: %+v", r)
 	}
 	if err := os.Remove(strings.TrimPrefix(s2, "sqlite:")); err != nil {
 		t.Fatal(err)
 	}
 	for _, command := range []string{"status", "verify"} {
-		if r := servermerge(t.Context(), command, file); !strings.Contains(r.stdout+r.stderr, `s2.db": there is no such database any more: restore it, or correct its DSN`) {
+		if r := servermerge(t.Context(), command, file); !strings.Contains(r.stdout+r.stderr, `s2.db": there is no such database any more: restore it, or correct its DSN`) || strings.Contains(r.stdout, "is kept") {
 			t.Errorf("%s: %+v", command, r)
 		}
 	}

@@ -63,6 +63,7 @@ func (s surroundings) undo(ctx context.Context, cmd *cliv3.Command) error {
 	}
 	o := j.outcome("undo")
 	o.Undone, o.Tried = undone, tried
+	o.Midway = undone != nil && undone.Began
 	if o.Forced = force; force {
 		o.Then.Again = o.Then.Force
 	}
