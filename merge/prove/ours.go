@@ -3,11 +3,13 @@ package prove
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
+	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
 	"mergesafe/internal/worldregistry"
-	"mergesafe/merge/catalog"
 	"mergesafe/merge/change"
 	"mergesafe/merge/plan"
 	"mergesafe/merge/record"
@@ -15,7 +17,7 @@ import (
 )
 
 // proveOurs looks for what the game and the operator rely on beside the rows of the game: the servers that the
-// registry lists and their gate, short numbers, and the view of the keys that moved.
+// registry lists and their gate, short numbers, the history of earlier merges, and the view of the keys that moved.
 func proveOurs(ctx context.Context, p *change.Proving) error {
 	return p.Retry(ctx, "reading the registry of the new database", func(ctx context.Context) error {
 		wrong, err := wrongOfOurs(ctx, p)
@@ -35,7 +37,8 @@ func wrongOfOurs(ctx context.Context, p *change.Proving) (wrong []string, err er
 	if err != nil {
 		return nil, err
 	}
-	for _, table := range []string{sqldb.SchemaTable, worldregistry.Table, sqldb.NumbersTable} {
+	had = append(had, record.MergesTable, record.RenamesTable) // which every merge makes
+	for _, table := range []string{sqldb.SchemaTable, worldregistry.Table, sqldb.NumbersTable, record.MergesTable, record.RenamesTable} {
 		if slices.Contains(had, table) && !slices.Contains(have, table) {
 			wrong = append(wrong, fmt.Sprintf("the table %s is missing", table))
 		}
@@ -61,8 +64,20 @@ func wrongOfOurs(ctx context.Context, p *change.Proving) (wrong []string, err er
 		if err != nil {
 			return nil, err
 		}
-		wrong = append(wrong, missingServers(p, now)...)
+		wrong = append(wrong, wrongServers(p, now)...)
 	}
+	if slices.Contains(had, sqldb.SchemaTable) {
+		marks, err := missingMarks(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		wrong = append(wrong, marks...)
+	}
+	history, err := wrongHistory(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	wrong = append(wrong, history...)
 	if slices.Contains(had, sqldb.NumbersTable) {
 		numbers, err := missingNumbers(ctx, p)
 		if err != nil {
@@ -86,53 +101,131 @@ func wrongOfOurs(ctx context.Context, p *change.Proving) (wrong []string, err er
 	return wrong, nil
 }
 
-// missingServers compares the registry with the worlds'. Once it is open, servers may have run there.
-func missingServers(p *change.Proving, now []worldregistry.Server) (missing []string) {
+// wrongServers compares the registry with the worlds'. Once it is open, servers may have run there, and others been added.
+func wrongServers(p *change.Proving, now []worldregistry.Server) (wrong []string) {
 	open := p.Manifest.Left == record.StateOpen
 	for i, w := range p.Plan.Worlds {
 		for _, s := range w.Servers {
 			at := slices.IndexFunc(now, func(n worldregistry.Server) bool { return n.ID == s.Server && n.World == s.World })
-			switch {
-			case at < 0:
-				missing = append(missing, fmt.Sprintf("its registry does not list server %s of %q", s.Server, w.Name))
-			case i == 0 && s.Own:
-				missing = append(missing, wrongOwn(p.Plan.ID, s, &now[at], open)...)
-			case now[at].Role != worldregistry.RoleMerged:
-				missing = append(missing, fmt.Sprintf("its registry lists server %s of %q as %q", s.Server, w.Name, now[at].Role))
+			if at < 0 {
+				wrong = append(wrong, fmt.Sprintf("its registry does not list server %s of %q", s.Server, w.Name))
+				continue
 			}
+			role := worldregistry.RoleMerged
+			if i == 0 && s.Own {
+				role = worldregistry.RoleOwn
+			}
+			gate, _ := worldregistry.FenceOf(now[at].Holder)
+			switch is := now[at]; {
+			case is.Role != role:
+				wrong = append(wrong, fmt.Sprintf("its registry lists server %s of %q as %q", s.Server, w.Name, is.Role))
+			case is.Reserved < s.Reserved || !open && is.Reserved != s.Reserved:
+				wrong = append(wrong, fmt.Sprintf("the mark of server %s is %d, and was %d in %q", s.Server, is.Reserved, s.Reserved, w.Name))
+			case role == worldregistry.RoleOwn && !open && (gate.Merge != p.Plan.ID || !gate.Here):
+				wrong = append(wrong, fmt.Sprintf("server %s has no fence of this merge: the game could be started there", s.Server))
+			}
+			now = slices.Delete(now, at, at+1)
 		}
 	}
-	return missing
-}
-
-// wrongOwn says how a server of the first world is not as it should be.
-func wrongOwn(merge string, s catalog.Server, now *worldregistry.Server, open bool) (wrong []string) {
-	gate, _ := worldregistry.FenceOf(now.Holder)
-	switch {
-	case now.Role != worldregistry.RoleOwn:
-		wrong = append(wrong, fmt.Sprintf("its registry lists server %s as %q", s.Server, now.Role))
-	case now.Reserved < s.Reserved || !open && now.Reserved != s.Reserved:
-		wrong = append(wrong, fmt.Sprintf("the mark of server %s is %d, and was %d in its world", s.Server, now.Reserved, s.Reserved))
-	case !open && (gate.Merge != merge || !gate.Here):
-		wrong = append(wrong, fmt.Sprintf("server %s has no fence of this merge: the game could be started there", s.Server))
+	for _, n := range now {
+		if !open {
+			wrong = append(wrong, fmt.Sprintf("its registry lists server %s of world %s, which no world had", n.ID, n.World))
+		}
 	}
 	return wrong
 }
 
+// missingMarks compares the parts that the database has, and their versions, with those of the first world.
+func missingMarks(ctx context.Context, p *change.Proving) (missing []string, err error) {
+	return missingRows(ctx, p, "SELECT application, version FROM "+sqldb.SchemaTable,
+		"SELECT COUNT(*) FROM "+sqldb.SchemaTable+" WHERE application = ? AND version >= ?", func(row []any) string {
+			return fmt.Sprintf("the table %s does not say that there is %s, version %s", sqldb.SchemaTable, world.Text(row[0]), world.Text(row[1]))
+		})
+}
+
+// wrongHistory compares the earlier merges that the new database lists, and how many renames of each merge, with those of the
+// worlds and of the plan.
+func wrongHistory(ctx context.Context, p *change.Proving) (wrong []string, err error) {
+	merges, renames := make(map[string]string), map[string]string{p.Plan.ID: fmt.Sprint(len(p.Plan.Renames))}
+	if len(p.Plan.Renames) == 0 {
+		delete(renames, p.Plan.ID)
+	}
+	for i, w := range p.Worlds {
+		had, err := w.Texts(ctx, w.Dialect().TableNames())
+		if err == nil && slices.Contains(had, record.MergesTable) {
+			err = addTexts(ctx, w, merges, record.AllMerges(merged), func(row []any) {
+				if world.Text(row[3]) == "" { // it made this world
+					row[3] = p.Plan.Path(i)
+				}
+			})
+		}
+		if err == nil && slices.Contains(had, record.RenamesTable) {
+			err = addTexts(ctx, w, renames, countRenames, nil)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, of := range []struct {
+		table, query string
+		want         map[string]string
+	}{
+		{record.MergesTable, "SELECT " + strings.Join(merged, ", ") + " FROM " + record.MergesTable, merges},
+		{record.RenamesTable, countRenames, renames},
+	} {
+		now := make(map[string]string)
+		if err := addTexts(ctx, p.New, now, of.query, nil); err != nil {
+			return nil, err
+		}
+		if !maps.Equal(now, of.want) {
+			wrong = append(wrong, fmt.Sprintf("the table %s does not have the rows that the merge wrote", of.table))
+		}
+	}
+	return wrong, nil
+}
+
+// merged are the columns of a merge on record.
+var merged = []string{"id", "plan", "CAST(began AS CHAR)", "later"}
+
+const countRenames = "SELECT merge_id, COUNT(*) FROM " + record.RenamesTable + " GROUP BY merge_id"
+
+// addTexts adds the rows that a query returns to those that are there, by their first column. edit, unless nil, changes each.
+func addTexts(ctx context.Context, on *world.Connection, to map[string]string, query string, edit func(row []any)) error {
+	found := make(map[string]string)
+	err := on.Rows(ctx, query, false, nil, func(row []any) (bool, error) {
+		if edit != nil {
+			edit(row)
+		}
+		found[world.Text(row[0])] = strings.Join(slice.Map(row[1:], world.Text), "\x00")
+		return true, nil
+	})
+	maps.Copy(found, to) // what an earlier world had is there as that had it
+	maps.Copy(to, found)
+	return err
+}
+
 // missingNumbers compares the short numbers with those of the first world.
 func missingNumbers(ctx context.Context, p *change.Proving) (missing []string, err error) {
+	return missingRows(ctx, p, "SELECT server_id, name, next_number FROM "+sqldb.NumbersTable,
+		"SELECT COUNT(*) FROM "+sqldb.NumbersTable+" WHERE server_id = ? AND name = ? AND next_number >= ?", func(row []any) string {
+			return fmt.Sprintf("the short numbers %q of server %s are behind those of its world", world.Text(row[1]), world.Text(row[0]))
+		})
+}
+
+// missingRows says of which rows of the first world the new database counts none.
+func missingRows(ctx context.Context, p *change.Proving, query, count string, say func(row []any) string) (missing []string, err error) {
 	var was [][]any
-	err = p.Worlds[0].Rows(ctx, "SELECT server_id, name, next_number FROM "+sqldb.NumbersTable, false, nil, func(row []any) (bool, error) {
+	err = p.Worlds[0].Rows(ctx, query, false, nil, func(row []any) (bool, error) {
 		was = append(was, slices.Clone(row))
 		return true, nil
 	})
 	for _, row := range was {
 		var n int64
 		if err == nil {
-			n, err = p.New.Number(ctx, "SELECT COUNT(*) FROM "+sqldb.NumbersTable+" WHERE server_id = ? AND name = ? AND next_number >= ?", false, row...)
+			n, err = p.New.Number(ctx, count, false, row...)
 		}
 		if err == nil && n == 0 {
-			missing = append(missing, fmt.Sprintf("the short numbers %q of server %s are behind those of its world", world.Text(row[1]), world.Text(row[0])))
+			missing = append(missing, say(row))
 		}
 	}
 	return missing, err
