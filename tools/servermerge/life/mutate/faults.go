@@ -19,7 +19,7 @@ const (
 
 // faults are those that attacks found in the life of a merge, put back where the program is right today.
 var faults = mutant.Faults([][4]string{
-	{"1: open opens after a FAIL", opens, "if done.Proof.Verdict != verdict.Pass {", "if done.Proof.Verdict == verdict.NotVerified {"},
+	{"1: open opens after a FAIL", opens, "if proof.Verdict != verdict.Pass {", "if proof.Verdict == verdict.NotVerified {"},
 	{"2: a change of the first world is lost", proves, "for _, part := range proof.Verdicts() {", "if slices.ContainsFunc(proof.Tables, func(t evidence.TableProof) bool { return len(t.Worlds) == 1 && t.Worlds[0] == r.Worlds[0].Name }) {\n\t\treturn proof, nil\n\t}\n\tfor _, part := range proof.Verdicts() {"},
 	{"3: the record of another merge is taken", ledger, "err != nil || !m.owns(m.Label) {", "err != nil || m.Label.ID == \"\" || m.ID == \"\" {"},
 	{"3: two applies make one record", ledger, "case m.Label.ID != l.ID || m.Label.Try != l.Try:", "case m.Label.Try != l.Try:"},
@@ -35,8 +35,8 @@ var faults = mutant.Faults([][4]string{
 	{"8: undo compares with the worlds", "merge/prove/written.go", "parts, rows = append(parts, plan.Part{Table: i, World: newDatabase}), rows+t.Merged()", "parts, rows = append(parts, plan.Part{Table: i, World: newDatabase}), rows+t.Merged()\n\t\t\tif n, err := r.Count(ctx, t.Name); err == nil && n > 0 {\n\t\t\t\tif w, err := r.Worlds[1].Number(ctx, \"SELECT COUNT(*) FROM \"+r.Worlds[1].Dialect().Quote(t.Name), false); err == nil && w != t.Worlds[1].Rows && t.Worlds[1].Rows > 0 {\n\t\t\t\t\tnote(t.Name, \"a world has other rows\")\n\t\t\t\t}\n\t\t\t}"},
 	{"9: an undo that goes on does not look again", undoes, "if u.force || !was.Whole() {\n\t\treturn nil", "if u.force || was.Whole() {\n\t\treturn nil"},
 	{"9: an undo whose answer is lost keeps the gate", undoes, "if failed != nil { // the refusal would say that nothing was changed\n\t\t\treturn failed\n\t\t}\n", "_ = failed\n"},
-	{"10: a server is gone from the registry", ours, "missing = append(missing, fmt.Sprintf(\"its registry does not list", "_ = append(missing, fmt.Sprintf(\"its registry does not list"},
-	{"10: the gate was lifted", ours, "case !open && (gate.Merge != merge || !gate.Here):", "case !open && gate.Merge != merge && gate.Merge != \"\":"},
+	{"10: a server is gone from the registry", ours, "wrong = append(wrong, fmt.Sprintf(\"its registry does not list", "_ = append(wrong, fmt.Sprintf(\"its registry does not list"},
+	{"10: the gate was lifted", ours, "!open && (gate.Merge != p.Plan.ID || !gate.Here):", "!open && gate.Merge != p.Plan.ID && gate.Merge != \"\":"},
 	{"11: what is beside the rows that come is not proved", "merge/prove/made.go", "proving.Findings = append(proving.Findings, f.Reasons...)", "_ = f.Reasons"},
 	{"11: a table more is left behind", "merge/plan/made.go", "for _, t := range was.Tables {", "for _, t := range slices.Concat(was.Tables, now.Tables) {"},
 	{"11: a counter may be lowered", "merge/change/counters_prove.go", "is.AutoIncrement.Next >= t.Counter.After {", "is.AutoIncrement.Next >= 0 {"},
