@@ -31,6 +31,16 @@ func SplitDSN(dsn string) (Dialect, string, error) {
 	}
 }
 
+// CheckPath returns an error, which quotes nothing, if a DSN of SQLite has no path of a file: no such database can be opened or
+// made. Nothing is opened.
+func CheckPath(dsn string) error {
+	dialect, rest, err := SplitDSN(dsn)
+	if e, linked := dialect.engine(); err == nil && dialect == SQLite && linked {
+		return e.(interface{ IsPath(path string) error }).IsPath(rest)
+	}
+	return nil
+}
+
 // SplitAccount divides a DSN into the account, with the @ behind it, and the address, which has neither
 // user nor password. A DSN of SQLite has no account.
 func SplitAccount(dsn string) (account, address string) {

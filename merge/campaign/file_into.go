@@ -42,7 +42,7 @@ func intoProblemOf(text, first string) string {
 	filled := strings.NewReplacer(intoFirst, first, intoNumber, "2").Replace(text)
 	server, isServer := sqldb.ParseServer(filled)
 	isServer = isServer && strings.HasPrefix(text, "mysql:") && server.Database != ""
-	isFile := strings.HasPrefix(text, "sqlite:") && sqldb.Redact(filled) == filled
+	isFile := strings.HasPrefix(text, "sqlite:") && sqldb.Redact(filled) == filled && sqldb.CheckPath(filled) == nil
 	switch address := strings.Contains(text, ":"); {
 	case text == "":
 		return "is empty: " + want

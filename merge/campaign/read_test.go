@@ -144,6 +144,7 @@ func TestParseProblems(t *testing.T) {
 		{head + merge + "into = ''\n", "c.toml:5: merge.into is empty"},
 		{head + "[[merge]]\nworlds = ['a?', 'b']\n", "c.toml:3: merge.into with the name of the first world inserted is not a valid name of a database"},
 		{head + merge + "into = 'postgres:x'\n", "c.toml:5: merge.into is no address"},
+		{head + merge + "into = 'sqlite::memory:'\n", "c.toml:5: merge.into is no address"}, // no file
 		{head + merge + "into = 'B'\n", "c.toml:5: merge.into is the name of the world in line 4"},
 		{head + merge + "into = 'a_2'\n[[merge]]\nworlds = ['c', 'd']\ninto = 'A_2'\n", "c.toml:8: merge.into is already the new database of the merge in line 4"},
 		{head + "into = '{first}_2'\n[[merge]]\nworlds = ['c', 'd']\ninto = 'a_2'\n" + merge, "c.toml:7: merge.into is already the new database of the merge in line 5"},

@@ -26,6 +26,10 @@ var parameter = regexp.MustCompile(`\?\w+=`)
 // made, which is not what was asked for.
 func isPath(path string) error {
 	switch {
+	case path == "":
+		return errors.New("no path after \"sqlite:\"")
+	case filepath.Clean(path) == ":memory:":
+		return errors.New("every connection would get its own database in memory: use a file, for example in a temporary directory")
 	case strings.HasPrefix(path, "file:"):
 		return errors.New("it is a URI: want the path alone, without \"file:\"")
 	case parameter.MatchString(path):
@@ -40,15 +44,9 @@ func isPath(path string) error {
 
 func openSQLite(path string, access sqldb.Access) (_ *sqliteFile, check func() error, err error) {
 	readOnly := access == sqldb.ReadOnly
-	if path != "" {
-		path = filepath.Clean(path) // as in filepath.Abs below
-	}
+	path = filepath.Clean(path) // as in filepath.Abs below
 	info, err := os.Stat(path)
 	switch {
-	case path == "":
-		return nil, nil, errors.New("no path after \"sqlite:\"")
-	case path == ":memory:":
-		return nil, nil, errors.New("every connection would get its own database in memory: use a file, for example in a temporary directory")
 	case err == nil && info.IsDir():
 		return nil, nil, errors.New("it is a directory: want the path of a file")
 	case err == nil && !info.Mode().IsRegular(): // a read of a pipe waits for a writer

@@ -55,6 +55,9 @@ func (engine) Open(path string, access sqldb.Access) (sqldb.Opened, error) {
 	return sqldb.Opened{}, err
 }
 
+// IsPath is [sqldb.CheckPath] of what stands in a DSN behind "sqlite:".
+func (engine) IsPath(path string) error { return isPath(path) }
+
 // Shown implements [sqldb.Engine].
 func (engine) Shown(path string) (string, bool) { return path, sqldb.IsPlainPath(path) }
 

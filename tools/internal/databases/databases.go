@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/config"
+	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
 	"mergesafe/tools/internal/cli"
@@ -45,6 +46,9 @@ func (c *Config) Places(args []string) ([]Place, error) {
 		dsn, err := c.DSN(arg)
 		if err != nil {
 			return nil, err
+		}
+		if err := sqldb.CheckPath(dsn.Reveal()); err != nil {
+			return nil, cli.Usage("%s: %v", printable.Quoted(sqldb.Redact(dsn.Reveal())), err)
 		}
 		places = append(places, Place{Arg: arg, Name: arg, DSN: dsn})
 	}
