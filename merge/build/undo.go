@@ -474,11 +474,9 @@ func (u *undo) untouched(ctx context.Context) error {
 	u.compares = true
 	var written []plan.Refusal
 	err := u.Retry(ctx, "comparing "+u.New.Name+" with its record", func(ctx context.Context) error {
-		if err := u.keepOut(ctx); err != nil {
-			return err
-		}
+		u.letIn()
 		var err error
-		written, err = prove.Written(ctx, u.Run, u.out)
+		written, err = prove.Written(ctx, u.Run, u.keepOut)
 		if errors.Is(err, errLetIn) { // all is compared again
 			err = fmt.Errorf("%w: %w", sqldb.ErrRetryable, err)
 		}

@@ -21,12 +21,11 @@ import (
 // errLetIn says that the session ended that kept others out.
 var errLetIn = errors.New("the connection that locked the tables was lost")
 
-// keepOut locks the tables of the merge on MySQL or MariaDB, anew if they were locked.
-func (u *undo) keepOut(ctx context.Context) error {
+// keepOut locks the tables of the merge on MySQL or MariaDB, and returns the connection that has the locks.
+func (u *undo) keepOut(ctx context.Context) (*world.Connection, error) {
 	if !u.New.Dialect().MySQL() {
-		return nil
+		return nil, nil
 	}
-	u.letIn()
 	out := &world.Connection{Database: u.New.Database, Writes: true, Unchecked: true, Fail: u.New.Fail}
 	lock := func(how string, tables []string) []string {
 		return slice.Map(tables, func(table string) string { return out.Dialect().Quote(table) + how })
@@ -41,11 +40,11 @@ func (u *undo) keepOut(ctx context.Context) error {
 	}
 	if err != nil {
 		out.Close()
-		return fmt.Errorf("locking the tables of %q: %w", u.New.Name, err)
+		return nil, fmt.Errorf("locking the tables of %q: %w", u.New.Name, err)
 	}
 	out.Begins = func(context.Context) error { return errLetIn }
 	u.out = out
-	return nil
+	return out, nil
 }
 
 // letIn lets others write again.

@@ -27,6 +27,10 @@ func TestUndoWhileOthersWrite(t *testing.T) {
 					write = "UPDATE items SET count = count + 1"
 					all, options = []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}, planner.PlanOptions{}
 				}
+				if !registry {
+					worldtest.Exec(t, all[0], "CREATE VIEW seen AS SELECT note FROM things")
+					worldtest.Exec(t, all[1], "CREATE VIEW seen AS SELECT note FROM things")
+				}
 				p, into := worldtest.MergeOf(t, e, all, options)
 				worldtest.Opened(t, p, into, all)
 				client, err := worldtest.Pool(t, into).Conn(t.Context())

@@ -16,10 +16,17 @@ import (
 // differ from what the record says of them, and what an undo would drop with them that the merge did not make. It reads
 // no rows of a world, since these may do as they like. [job.Run.Know] must have been called.
 //
-// alone, if not nil, is the only connection that can read these tables: it has locked them. So they are read one after another.
-func Written(ctx context.Context, r *job.Run, alone *world.Connection) (written []plan.Refusal, err error) {
+// alone returns the only connection that can read these tables, since it has locked them, or nil. Then they are read one after
+// another. It is called when the objects were compared: a view that reads a locked table cannot be looked at.
+func Written(ctx context.Context, r *job.Run, alone func(ctx context.Context) (*world.Connection, error)) (written []plan.Refusal, err error) {
+	lost, err := alteredObjects(ctx, r)
+	if err != nil {
+		return nil, err
+	}
 	tables := r
-	if alone != nil {
+	if alone, err := alone(ctx); err != nil {
+		return nil, err
+	} else if alone != nil {
 		by := *r
 		by.New, by.Opts.Parallel = alone, 1
 		tables = &by
@@ -78,11 +85,10 @@ func Written(ctx context.Context, r *job.Run, alone *world.Connection) (written 
 			note(table, fmt.Sprintf("it has %s, but was empty", record.CountRows(n)))
 		}
 	}
-	lost, err := alteredObjects(ctx, r)
 	for _, what := range lost {
 		note("", fmt.Sprintf("altered since it was made like %s: %s", r.Worlds[0].Name, what))
 	}
-	return written, err
+	return written, nil
 }
 
 // alteredObjects names what others made or altered in the new database and an undo would drop. The plan has only
