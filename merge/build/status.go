@@ -134,7 +134,7 @@ func status(ctx context.Context, r *job.Run) (*Status, error) {
 		s.Tables = append(s.Tables, at)
 	}
 	for i, w := range r.Plan.Worlds {
-		if !w.Fence {
+		if !w.Fence || state == record.StateTried { // a rehearsal has fenced nothing
 			continue
 		}
 		now, other, err := record.Another(ctx, w, r.Worlds[i].Database)

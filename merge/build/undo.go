@@ -97,14 +97,17 @@ func UndoWith(ctx context.Context, plan *plan.Plan, into world.Database, worlds 
 	}
 	defer u.Close()
 	defer u.letIn()
-	for _, w := range worlds { // which an undo that was killed may have been raising
-		if err := world.Recover(ctx, w); err != nil {
-			return nil, err
-		}
-	}
 	recorded, err := u.Recorded(ctx)
 	if err != nil {
 		return nil, err
+	}
+	for _, w := range worlds { // which an undo that was killed may have been raising
+		if u.tried() {
+			break
+		}
+		if err := world.Recover(ctx, w); err != nil {
+			return nil, err
+		}
 	}
 	u.found = recorded
 	err = u.OrBusy(ctx, u.undo(ctx, recorded))
@@ -185,7 +188,7 @@ func (u *undo) undo(ctx context.Context, recorded record.State) error {
 	}
 	return inOrder(ctx, u.Run, step{"dropping the new database", u.drop}, step{"lifting the fences", func(ctx context.Context) error {
 		if was == record.StateTried { // which writes nothing to the worlds; but an undo that was killed may have left fences
-			if say, err := u.FencesSay(ctx); err != nil || say == "" {
+			if now, _, err := u.fences(ctx); err != nil || u.FencesOf(now) == "" {
 				return err
 			}
 		}
@@ -300,15 +303,23 @@ func (u *undo) still(ctx context.Context) error {
 	return u.Manifest.WrongState(now, u.Manifest.Left)
 }
 
+// tried reports whether the new database is that of a rehearsal. Games went on in its worlds, so its undo needs none of them.
+func (u *undo) tried() bool {
+	return u.Manifest.Left == record.StateTried || u.Manifest.Left == record.StateUndoing && u.Manifest.Was == record.StateTried
+}
+
 // worldsThere refuses to drop the only rows of a world, or a world in the place of the new database.
 func (u *undo) worldsThere(ctx context.Context) error {
+	if u.tried() {
+		return nil
+	}
 	copied, err := u.copied(ctx)
 	if err != nil {
 		return err
 	}
 	err = u.RefuseWorlds("undo", func(i int, d world.Database) (string, error) {
 		gone, err := record.Gone(ctx, u.Plan, i, d)
-		if err == nil && gone == "" && !u.force && u.Manifest.Left != record.StateTried && u.Manifest.Was != record.StateTried { // after a rehearsal, games went on
+		if err == nil && gone == "" && !u.force {
 			table, err := record.Emptied(ctx, u.Plan, i, d, func(table string) bool { return copied(d.Name, table) })
 			if err != nil || table == "" {
 				return "", err
@@ -377,7 +388,12 @@ func namesOf(gone []plan.Refusal) []string {
 }
 
 // asPlanned refuses other worlds than the planned ones: they would be raised, and the fences of the planned ones would stay.
-func (u *undo) asPlanned(ctx context.Context) error { return u.SameWorlds(ctx, "undo") }
+func (u *undo) asPlanned(ctx context.Context) error {
+	if u.tried() {
+		return nil
+	}
+	return u.SameWorlds(ctx, "undo")
+}
 
 // nothing ends an undo that was interrupted at its very end, or takes back fences that were only prepared. There is no
 // new database, or not one of this merge.
@@ -518,10 +534,17 @@ func (u *undo) drop(ctx context.Context) error {
 		return err
 	}
 	u.Manifest.Removing = true
-	u.Worlds[0].Drop() // its registry may have been written to since
-	all, err := world.Read(ctx, u.Worlds[0])
+	like := u.Worlds[0]
+	like.Drop() // its registry may have been written to since
+	if u.tried() {
+		like = u.New
+	}
+	all, err := world.Read(ctx, like)
 	if err != nil {
 		return err
+	}
+	if u.tried() {
+		all.Keep(u.Plan.New.Made)
 	}
 	if u.New.Dialect().MySQL() {
 		return u.dropOnServer(ctx, all)

@@ -12,11 +12,7 @@ func (s *Schema) Fingerprints() map[string]string {
 	all := map[string]string{"the database": s.Engine + " " + s.Options}
 	for i := range s.Objects {
 		o := &s.Objects[i]
-		whole := o
-		if o.Table != "" && o.Kind != Trigger {
-			whole = &Object{Kind: Table, Name: o.Table}
-		}
-		all[whole.String()] += fmt.Sprintf("%q\n",
+		all[o.whole().String()] += fmt.Sprintf("%q\n",
 			[]string{string(o.Kind), o.Name, o.SQL, o.Settings, o.Collation, o.Place, o.State})
 	}
 	for what, text := range all {
@@ -24,6 +20,23 @@ func (s *Schema) Fingerprints() map[string]string {
 		all[what] = fmt.Sprintf("%x", sum[:8])
 	}
 	return all
+}
+
+// Keep leaves the objects that have one of these fingerprints, the same or another.
+func (s *Schema) Keep(since map[string]string) {
+	s.Objects = slices.DeleteFunc(s.Objects, func(o Object) bool {
+		_, is := since[o.whole().String()]
+		return !is
+	})
+	s.index = nil // it points into what was moved
+}
+
+// whole is the object that it is a part of, or itself.
+func (o *Object) whole() *Object {
+	if o.Table != "" && o.Kind != Trigger {
+		return &Object{Kind: Table, Name: o.Table}
+	}
+	return o
 }
 
 // Altered says what was added, altered or dropped since these fingerprints were taken: "view names was added".
