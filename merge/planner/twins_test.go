@@ -68,7 +68,7 @@ func TestOneDatabaseUnderTwoNames(t *testing.T) {
 		_, err = prove.Verify(t.Context(), p, into, twice, job.Options{})
 		worldtest.RefusedBecause(t, "verify", `it is the same database as "s1"`, err)
 		_, err = prove.Verify(t.Context(), p, into, []world.Database{s1, aliased(t, into, "s2")}, job.Options{})
-		worldtest.RefusedBecause(t, "verify of itself", `database "new": it is the same database as "s2"`, err)
+		worldtest.RefusedBecause(t, "verify of itself", `database "s2": it has the record of this merge, so it is the new database`, err)
 	})
 }
 
