@@ -271,8 +271,8 @@ another name: give the one that has the record.
                     merge that was opened and whose new database is missing or
                     a copy from before that
   -yes              do not ask; without a terminal it never asks
-  -parallel N       how many tables are compared at a time (default 4; on MariaDB
-                    and MySQL one, since only one connection can read them)
+  -parallel N       how many tables are compared at a time (default 4; one on
+                    MariaDB and MySQL, since only one connection can read them)
   -patience TIME    how long to wait for an unreachable database (default 2m)
   -json             print the result as JSON
 ` + helpFleet + helpPlaces + helpCodec + helpThrottle + helpReplicas + `
