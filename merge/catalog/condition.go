@@ -50,6 +50,7 @@ type ConditionKind string
 const (
 	ConditionCheck     ConditionKind = "check"     // a CHECK constraint
 	ConditionIndex     ConditionKind = "index"     // an expression of an index can be computed
+	ConditionMoment    ConditionKind = "moment"    // no date function of a CHECK or an index of SQLite takes the present time
 	ConditionPartition ConditionKind = "partition" // some partition takes the row
 	ConditionValue     ConditionKind = "value"     // a column's type has room for the value
 	ConditionSize      ConditionKind = "size"      // the server takes each of the row's values at once

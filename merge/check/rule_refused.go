@@ -22,7 +22,7 @@ var refusedRule = Rule{
 
 // codeOf are the codes of the kinds of conditions.
 var codeOf = map[catalog.ConditionKind]string{
-	catalog.ConditionCheck: verdict.CodeRefusedCheck, catalog.ConditionIndex: verdict.CodeRefusedCheck, catalog.ConditionPartition: verdict.CodeRefusedPartition, catalog.ConditionValue: verdict.CodeRefusedValue, catalog.ConditionSize: verdict.CodeRefusedSize,
+	catalog.ConditionCheck: verdict.CodeRefusedCheck, catalog.ConditionIndex: verdict.CodeRefusedCheck, catalog.ConditionMoment: verdict.CodeRefusedCheck, catalog.ConditionPartition: verdict.CodeRefusedPartition, catalog.ConditionValue: verdict.CodeRefusedValue, catalog.ConditionSize: verdict.CodeRefusedSize,
 }
 
 func refusedTasks(f *Facts) (tasks []Task) {

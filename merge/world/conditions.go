@@ -62,7 +62,7 @@ const (
 	localModifiers = "('localtime', 'utc')"
 )
 
-// moments are further conditions like c: that no column is such an argument. unclear says which argument may be one; "" if
+// moments are further conditions beside c: that no column is such an argument. unclear says which argument may be one; "" if
 // none is.
 func (t *building) moments(d sqldb.Dialect, c catalog.Condition, all []sqltext.Token) (conditions []catalog.Condition, unclear string) {
 	if d != sqldb.SQLite {
@@ -88,7 +88,7 @@ func (t *building) moments(d sqldb.Dialect, c catalog.Condition, all []sqltext.T
 			case len(argument) != 1:
 				unclear = "what " + name + " is given may depend on the time of the query"
 			case argument[0].Text[0] != '\'' && r.column(argument[0].Name()) != "":
-				conditions = append(conditions, catalog.Condition{Kind: c.Kind, Name: c.Name, Columns: r.columns,
+				conditions = append(conditions, catalog.Condition{Kind: catalog.ConditionMoment, Name: c.Name, Columns: r.columns,
 					Text: "lower(CAST(" + d.Quote(r.columns[0]) + " AS TEXT)) NOT IN " + words})
 			case strings.Contains(words, "'"+strings.ToLower(argument[0].Name())+"'"):
 				unclear = argument[0].Text + " may depend on the time of the query"
