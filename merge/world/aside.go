@@ -67,8 +67,11 @@ func (q *query) begin() {
 	}
 }
 
-// besides returns what takes each row beside the scan.
+// besides returns what takes each row beside the scan; nil if nobody does.
 func (q *query) besides() func(row []driver.Value) error {
+	if q.aside == nil && q.tests == nil {
+		return nil
+	}
 	var room []any
 	if q.aside != nil {
 		room = make([]any, len(q.aside.Layout.Reads))

@@ -35,7 +35,7 @@ func (s *Source) ends(ctx context.Context, schema *schema, scan catalog.Scan) (f
 	}{{q.statement, &first}, {q.backwards, &last}} {
 		b := q.buffer()
 		err := s.query(ctx, end.statement+" LIMIT 1", false, func(rows driver.Rows, dest []driver.Value) error {
-			_, err := b.fill(rows, dest, new(int), alone)
+			_, err := b.fill(rows, dest, new(int), nil)
 			return err
 		})
 		if err != nil {

@@ -68,24 +68,26 @@ func (t *tests) of(c catalog.Condition, shifts map[string]*keys.Shift) (rows int
 func (s *Source) Failing(ctx context.Context, name string, conditions []catalog.Condition, shifts map[string]*keys.Shift, samples int) (all []catalog.Failing, err error) {
 	err = s.askOf(ctx, "conditions", name, func(t *table) error {
 		all = make([]catalog.Failing, len(conditions))
-		var untested []int
+		var untested []catalog.Condition
+		var at []int
 		for i, c := range conditions {
 			var known bool
 			if all[i].Rows, known = s.tests[name].of(c, shifts); !known {
-				untested = append(untested, i)
+				untested, at = append(untested, c), append(at, i)
 			}
 		}
-		warned, err := s.countFailing(ctx, t, shifts, conditions, untested, all)
+		counted, warned, err := s.countFailing(ctx, t, shifts, untested, "")
 		if err != nil && !s.refuses(ctx, err) {
 			return err
 		}
-		if err != nil || len(warned) > 0 {
-			for _, i := range untested {
-				if err := s.countAlone(ctx, t, shifts, conditions[i], &all[i]); err != nil {
-					return err
-				}
+		apart := err != nil || len(warned) > 0
+		err = nil
+		for k, i := range at {
+			if !apart {
+				all[i].Rows = counted[k]
+			} else if all[i], err = s.countAlone(ctx, t, shifts, conditions[i]); err != nil {
+				return err
 			}
-			err = nil
 		}
 		for i := 0; i < len(all) && err == nil; i++ {
 			if all[i].Rows > 0 && samples > 0 {
@@ -104,47 +106,42 @@ func (s *Source) refuses(ctx context.Context, err error) bool {
 
 // countAlone counts the rows that fail one condition. A row over which the server warns may be refused where it is strict, as
 // the new database is: then the answer is unclear.
-func (s *Source) countAlone(ctx context.Context, t *table, shifts map[string]*keys.Shift, c catalog.Condition, into *catalog.Failing) error {
-	one, here := []catalog.Condition{c}, make([]catalog.Failing, 1)
-	warned, err := s.countFailing(ctx, t, shifts, one, []int{0}, here)
+func (s *Source) countAlone(ctx context.Context, t *table, shifts map[string]*keys.Shift, c catalog.Condition) (found catalog.Failing, err error) {
+	one := []catalog.Condition{c}
+	counted, warned, err := s.countFailing(ctx, t, shifts, one, "")
 	if err != nil && s.refuses(ctx, err) {
-		into.Unclear = "the database says: " + err.Error()
-		return nil
-	}
-	if err != nil || len(warned) == 0 {
-		*into = here[0]
-		return err
-	}
-	into.Rows = here[0].Rows
-	var always []string // whatever the rows are
-	err = s.conn.QueryRowContext(ctx, "SELECT COUNT("+failing(c)+") FROM "+s.shifted(t, shifts)+" AS "+s.dialect.Quote(t.name)+" WHERE 1 = 0").Scan(new(int64))
-	if err == nil {
-		always, err = s.dialect.warnings(ctx, s.conn)
+		return catalog.Failing{Unclear: "the database says: " + err.Error()}, nil
 	}
 	if err != nil {
-		return err
+		return found, err
 	}
-	for _, w := range warned {
-		if !slices.Contains(always, w) {
-			into.Unclear = "a strict server may refuse a row: the database says: " + w
-			break
-		}
+	found.Rows = counted[0]
+	if len(warned) == 0 {
+		return found, nil
 	}
-	return nil
+	_, always, err := s.countFailing(ctx, t, shifts, one, " WHERE 1 = 0") // whatever the rows are
+	if i := slices.IndexFunc(warned, func(w string) bool { return !slices.Contains(always, w) }); i >= 0 {
+		found.Unclear = "a strict server may refuse a row: the database says: " + warned[i]
+	}
+	return found, err
 }
 
-// countFailing counts for some of the conditions the rows that fail them, in one pass. It returns what the server warned of.
-func (s *Source) countFailing(ctx context.Context, t *table, shifts map[string]*keys.Shift, conditions []catalog.Condition, some []int, into []catalog.Failing) (warned []string, err error) {
-	if len(some) == 0 {
-		return nil, nil
+// countFailing counts for each of the conditions the rows that fail it, in one pass over those that where leaves. It returns
+// what the server warned of, too.
+func (s *Source) countFailing(ctx context.Context, t *table, shifts map[string]*keys.Shift, conditions []catalog.Condition, where string) (rows []int64, warned []string, err error) {
+	if len(conditions) == 0 {
+		return nil, nil, nil
 	}
-	counts := slice.Map(some, func(i int) string { return "COUNT(" + failing(conditions[i]) + ")" })
-	dest := slice.Map(some, func(i int) any { return &into[i].Rows })
-	err = s.conn.QueryRowContext(ctx, "SELECT "+strings.Join(counts, ", ")+" FROM "+s.shifted(t, shifts)+" AS "+s.dialect.Quote(t.name)).Scan(dest...)
+	rows = make([]int64, len(conditions))
+	counts, dest := make([]string, len(conditions)), make([]any, len(conditions))
+	for i, c := range conditions {
+		counts[i], dest[i] = "COUNT("+failing(c)+")", &rows[i]
+	}
+	err = s.conn.QueryRowContext(ctx, "SELECT "+strings.Join(counts, ", ")+" FROM "+s.shifted(t, shifts)+" AS "+s.dialect.Quote(t.name)+where).Scan(dest...)
 	if err == nil {
 		warned, err = s.dialect.warnings(ctx, s.conn)
 	}
-	return warned, err
+	return rows, warned, err
 }
 
 // shifted is a table, with the values that integers will have.

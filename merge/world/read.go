@@ -32,8 +32,8 @@ func (b *buffer) size() (n int) {
 	return n
 }
 
-// fill reads rows until the buffer is full, but for the next ones that are to be skipped. beside takes all of them. more is
-// false after the last row.
+// fill reads rows until the buffer is full, but for the next ones that are to be skipped. beside, if not nil, takes all of
+// them. more is false after the last row.
 func (b *buffer) fill(rows driver.Rows, dest []driver.Value, skip *int, beside func(row []driver.Value) error) (more bool, err error) {
 	for b.rows < batchRows {
 		if err := rows.Next(dest); err != nil {
@@ -45,8 +45,10 @@ func (b *buffer) fill(rows driver.Rows, dest []driver.Value, skip *int, beside f
 		if slices.ContainsFunc(b.sift, func(out sift) bool { return out(dest) }) {
 			continue
 		}
-		if err := beside(dest); err != nil {
-			return false, err
+		if beside != nil {
+			if err := beside(dest); err != nil {
+				return false, err
+			}
 		}
 		if *skip > 0 {
 			*skip--
@@ -63,9 +65,6 @@ func (b *buffer) fill(rows driver.Rows, dest []driver.Value, skip *int, beside f
 	}
 	return true, nil
 }
-
-// alone is for rows that nobody takes beside a scan.
-func alone([]driver.Value) error { return nil }
 
 // query runs a statement and lets use read its rows. It reads from the driver
 // itself: what database/sql does for every row costs as much as all that is

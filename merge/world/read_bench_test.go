@@ -50,7 +50,7 @@ func BenchmarkFill(b *testing.B) {
 			for n := 0; n < b.N; n += buffer.rows {
 				buffer.reset()
 				bb.rows.at = 0
-				if _, err := buffer.fill(bb.rows, dest, new(int), alone); err != nil || buffer.rows == 0 {
+				if _, err := buffer.fill(bb.rows, dest, new(int), nil); err != nil || buffer.rows == 0 {
 					b.Fatal(buffer.rows, err)
 				}
 			}
