@@ -23,6 +23,11 @@ func (t Token) End() int { return t.Start + len(t.Text) }
 // IsWord reports whether the token is a word without quotes, and no number.
 func (t Token) IsWord() bool { return wordByte(t.Text[0]) && (t.Text[0] < '0' || t.Text[0] > '9') }
 
+// IsCharset reports whether the token is the character set of the literal behind it in a text, as in _utf8mb4'x'.
+func (t Token) IsCharset(sql string) bool {
+	return t.Text[0] == '_' && strings.HasPrefix(sql[t.End():], "'")
+}
+
 // Name is the token as a name, without its quotes.
 func (t Token) Name() string {
 	switch s := t.Text; {

@@ -56,9 +56,8 @@ func (t *Table) Checks() map[string]string {
 }
 
 func withoutCharset(sql string) string {
-	all := sqltext.MySQL(sql)
-	for _, t := range slices.Backward(all) {
-		if t.Text[0] == '_' && strings.HasPrefix(sql[t.End():], "'") {
+	for _, t := range slices.Backward(sqltext.MySQL(sql)) {
+		if t.IsCharset(sql) {
 			sql = sql[:t.Start] + sql[t.End():]
 		}
 	}

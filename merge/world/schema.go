@@ -219,9 +219,7 @@ func (s *Schema) words(sql string) []sqltext.Token {
 // server that made a column, and the character set of a literal (MySQL changes _utf8mb4'x' by any ALTER TABLE).
 func (s *Schema) plain(sql string) []sqltext.Token {
 	all := s.words(sql)
-	return slices.DeleteFunc(all, func(t sqltext.Token) bool {
-		return t.Text[0] == '_' && strings.HasPrefix(sql[t.End():], "'")
-	})
+	return slices.DeleteFunc(all, func(t sqltext.Token) bool { return t.IsCharset(sql) })
 }
 
 func sameWord(a, b sqltext.Token) bool { return a.Text == b.Text }
