@@ -12,7 +12,7 @@ import (
 	"mergesafe/merge/worldtest"
 )
 
-// What a rehearsal made is dropped without its worlds, but nothing that others put beside it.
+// The undo of a rehearsal drops what the rehearsal made, also if its worlds are gone. What others put into that database stays.
 func TestUndoTriedWithoutWorlds(t *testing.T) {
 	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
 		for _, beside := range []bool{false, true} {

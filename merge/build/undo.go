@@ -554,10 +554,12 @@ func (u *undo) drop(ctx context.Context) error {
 
 // ours are the tables that the merge made, but for the record, which goes last.
 func (u *undo) ours() []string {
-	return slices.Concat(
-		slice.Map(u.Plan.Tables, func(t plan.Table) string { return t.Name }),
-		u.Plan.Resets,
-		slices.DeleteFunc(sqldb.Tables(), func(table string) bool { return table == record.RecordTable }))
+	return append(u.tables(), slices.DeleteFunc(sqldb.Tables(), func(table string) bool { return table == record.RecordTable })...)
+}
+
+// tables are those of the game that the merge made.
+func (u *undo) tables() []string {
+	return append(slice.Map(u.Plan.Tables, func(t plan.Table) string { return t.Name }), u.Plan.Resets...)
 }
 
 // leaves notes what is left in the new database, and reports whether that goes as well.

@@ -63,7 +63,7 @@ func (u *undo) counters() []string {
 // thereOf are the tables of the merge and some more that are there, of one type.
 func (u *undo) thereOf(ctx context.Context, on *world.Connection, kind string, more []string) ([]string, error) {
 	there, err := on.Texts(ctx, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = ?", kind)
-	want := slices.Concat(slice.Map(u.Plan.Tables, func(t plan.Table) string { return t.Name }), u.Plan.Resets, more)
+	want := append(u.tables(), more...)
 	return slices.DeleteFunc(there, func(table string) bool { return !naming.Among(want, table) }), err
 }
 
