@@ -28,6 +28,17 @@ func (p *place) newFile() string {
 	return strings.TrimPrefix(p.newDatabase("w1").DSN, "sqlite:")
 }
 
+// away moves the new database away, and back returns it.
+func (p *place) away() {
+	p.Helper()
+	must(p, os.Rename(p.newFile(), p.newFile()+".away"))
+}
+
+func (p *place) back() {
+	p.Helper()
+	must(p, os.Rename(p.newFile()+".away", p.newFile()))
+}
+
 // withoutState is the book when its state is lost.
 func (p *place) withoutState(b *Book) *Book {
 	p.Helper()
@@ -60,8 +71,7 @@ func TestLostAfterOpen(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, 3, 3)
 	b := p.merged()
-	file := p.newFile()
-	must(t, os.Rename(file, file+".away"))
+	p.away()
 	named := p.options()
 	named.Merges = []string{"w1"}
 	for i, run := range []func(context.Context, *Book, Options) (*Status, error){Plan, Verify, Apply, Apply, Plan} {
@@ -74,12 +84,12 @@ func TestLostAfterOpen(t *testing.T) {
 			t.Errorf("%d: %+v, %v", i, m, err)
 		}
 	}
-	must(t, os.Rename(file+".away", file))
+	p.back()
 	must(t, second(Verify(t.Context(), b, named)))
 	if got := phases(t, b); got != "w1 verified" {
 		t.Error(got)
 	}
-	must(t, os.Rename(file, file+".away"))
+	p.away()
 	b = p.withoutState(b)
 	must(t, b.Skip(t.Context(), "w1")) // hides nothing
 	must(t, second(Apply(t.Context(), b, p.options())))
@@ -280,15 +290,14 @@ func TestRefusedPlanBesideARecord(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, 3, 3)
 	b := p.merged()
-	file := p.newFile()
-	must(t, os.Rename(file, file+".away"))
+	p.away()
 	must(t, os.RemoveAll(b.Plans()))
 	b = p.withoutState(b)
 	must(t, second(Plan(t.Context(), b, p.options())))
 	if got := phases(t, b); got != "w1 refused" {
 		t.Fatal(got)
 	}
-	must(t, os.Rename(file+".away", file))
+	p.back()
 	must(t, second(Plan(t.Context(), b, p.options())))
 	must(t, second(Verify(t.Context(), b, p.options())))
 	if got := phases(t, b); got != "w1 verified" {

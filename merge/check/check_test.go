@@ -320,7 +320,7 @@ func TestGaps(t *testing.T) {
 		},
 		"reference that cannot be followed": {
 			func(b *mergetest.Database) {
-				b.Rows["items"][0]["owner"] = id(2, 99) // nobody
+				b.Rows["items"][0]["owner"] = id(2, 99) // of no player
 				b.Intercept = func(scan catalog.Scan, seq iter.Seq2[*catalog.Batch, error]) iter.Seq2[*catalog.Batch, error] {
 					if scan.Dangling == nil || scan.Table != "items" {
 						return seq
