@@ -252,7 +252,7 @@ func TestUndoWithoutACounter(t *testing.T) {
 func TestUndoThaws(t *testing.T) {
 	servertest.NotShort(t)
 	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
-		played, busy, step := 0, 0, servertest.Scale(7, 1)
+		played, busy, step := 0, 0, servertest.Scale(23, 1)
 		if e.Name != "sqlite" {
 			step = servertest.Scale(21, 1) // whoever is told waits for the lock; at some of these others fence anew
 		}
