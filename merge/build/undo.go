@@ -255,11 +255,14 @@ func (u *undo) goOn(ctx context.Context, was record.State) error {
 			return err
 		}
 	}
-	if u.force || !was.Whole() {
-		return nil
+	compares := !u.force && was.Whole()
+	if was.Entered() || compares {
+		if err := u.Learn(ctx); err != nil {
+			return err
+		}
 	}
-	if err := u.Learn(ctx); err != nil {
-		return err
+	if !compares {
+		return nil
 	}
 	return u.untouched(ctx)
 }

@@ -75,3 +75,46 @@ func TestUndoWhileOthersWrite(t *testing.T) {
 		}
 	})
 }
+
+// No connection of an undo waits for the locks of the other: on MySQL each look at a table that counts would take the ten
+// seconds after which such a wait ends.
+func TestUndoDoesNotWaitForItself(t *testing.T) {
+	servertest.OnMySQLToo(t, func(t *testing.T) {
+		e := worldtest.Engines()[1]
+		all := []world.Database{worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5)}
+		for _, w := range all {
+			worldtest.Exec(t, w, "CREATE TABLE counted (id INT PRIMARY KEY AUTO_INCREMENT)")
+		}
+		p, into := worldtest.MergeOf(t, e, all, worldtest.ManyOptions)
+		worldtest.Opened(t, p, into, all)
+		worldtest.Exec(t, into, "INSERT INTO counted (id) VALUES (7)", "DELETE FROM counted")
+
+		var name string
+		if err := worldtest.Pool(t, into).QueryRowContext(t.Context(), "SELECT DATABASE()").Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		const waiting = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = ? AND STATE LIKE 'Waiting for table%'"
+		pool, ends, waits := worldtest.Pool(t, all[0]), make(chan struct{}), make(chan int)
+		go func() {
+			most := 0
+			for {
+				n := 0
+				if err := pool.QueryRowContext(t.Context(), waiting, name).Scan(&n); err != nil {
+					t.Error(err)
+				}
+				most = max(most, n)
+				select {
+				case <-ends:
+					waits <- most
+					return
+				default:
+				}
+			}
+		}()
+		_, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{})
+		close(ends)
+		if most := <-waits; err != nil || most > 0 {
+			t.Errorf("%d connections waited at a time: %v", most, err)
+		}
+	})
+}

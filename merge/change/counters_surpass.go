@@ -3,6 +3,7 @@ package change
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"mergesafe/merge/job"
@@ -11,29 +12,19 @@ import (
 )
 
 // Surpass raises the counters of a world above what a new database has given that is dropped: of another than the first,
-// those of tables whose rows kept their keys. to is opened only if there is something to raise.
+// those of tables whose rows kept their keys. to is opened only if there is something to raise. [job.Run.Know] must have been
+// called.
 func Surpass(ctx context.Context, r *job.Run, w int, to *world.Connection) error {
 	there, err := r.Worlds[w].Texts(ctx, to.Dialect().TableNames())
 	if err != nil {
 		return err
 	}
-	type column struct{ Table, Column string }
-	var counted []column // also tables without a row: there may be some now
-	err = r.LookAt(ctx, func(s *world.World) error {
-		r.Know(s)
-		counted = nil
-		for _, t := range s.Known.Tables {
-			if t.AutoIncrement != nil && slices.Contains(there, t.Name) && (w == 0 || counterStays(r.Plan, w, t.Name, t.AutoIncrement.Column)) {
-				counted = append(counted, column{t.Name, t.AutoIncrement.Column})
-			}
+	for _, table := range slices.Sorted(maps.Keys(r.Keys)) { // also of tables without a row: there may be some now
+		column := r.Keys[table].Counts
+		if column == "" || !slices.Contains(there, table) || w > 0 && !counterStays(r.Plan, w, table, column) {
+			continue
 		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for _, t := range counted {
-		if err := raiseCounter(ctx, r, r.Worlds[w], to, t.Table, t.Column); err != nil {
+		if err := raiseCounter(ctx, r, r.Worlds[w], to, table, column); err != nil {
 			return err
 		}
 	}

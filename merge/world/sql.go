@@ -55,6 +55,7 @@ type Layout struct {
 	big     []bool   // columns whose integers may lie beyond int64; nil: none
 	direct  []bool   // columns that LOAD DATA fills by itself: they take bytes, and do not count; see [Connection.Bulk]
 	Key     []int    // none for a multiset
+	Counts  string   // the column with AUTO_INCREMENT, or AUTOINCREMENT; empty: none
 
 	Numbers []*numbering // of the columns that are compared by a number; nil: none
 }
@@ -63,7 +64,9 @@ type Layout struct {
 // can be written.
 func NewLayout(d Dialect, t *catalog.Table) *Layout {
 	l := &Layout{Dialect: d, Table: t.Name}
-	counts := func(c *catalog.Column) bool { return t.AutoIncrement != nil && t.AutoIncrement.Column == c.Name }
+	if t.AutoIncrement != nil {
+		l.Counts = t.AutoIncrement.Column
+	}
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		if c.Generated != "" {
@@ -74,7 +77,7 @@ func NewLayout(d Dialect, t *catalog.Table) *Layout {
 			l.Types[len(l.Types)-1] = c.Type
 		}
 		l.Text = append(l.Text, d.MySQL() && c.Collation != "" && slices.Contains(t.Key(), c.Name))
-		l.direct = append(l.direct, takesBytes(c) && !counts(c))
+		l.direct = append(l.direct, takesBytes(c) && l.Counts != c.Name)
 		l.big = append(l.big, d.MySQL() && strings.HasPrefix(strings.ToLower(c.Type), "bigint"))
 		numbers := NewNumbering(l.Types[len(l.Types)-1])
 		l.Numbers, l.Reads = append(l.Numbers, numbers), append(l.Reads, d.read(c))
