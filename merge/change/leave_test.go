@@ -155,6 +155,16 @@ func TestLeaveSilent(t *testing.T) {
 	worldtest.PlanOf(t, e, all, both("level = 40"))
 }
 
+// If a condition meets no row, all rows come.
+func TestLeaveNobody(t *testing.T) {
+	e := worldtest.OnSQLite(t)
+	all := worldtest.KeyWorlds(t, e, 2, worldtest.Leavers...)
+	p, into := worldtest.PlanOf(t, e, all, worldtest.LeaveOptions(where("hero", "level > 1000")))
+	worldtest.MustApply(t, p, into, all)
+	worldtest.Proved(t, p, into, all)
+	worldtest.Asked(t, into, "SELECT COUNT(*) FROM hero", "10")
+}
+
 // What a plan cannot follow or carry out is refused by name.
 func TestLeaveRefused(t *testing.T) {
 	e := worldtest.Engines()[0]

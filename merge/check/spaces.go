@@ -101,7 +101,7 @@ func (r *spaceReader) readPasses(ctx context.Context, dbs []*rules.Database) err
 	r.found = &measured{in: make(map[*rules.Database]*measuredIn)}
 	for _, db := range r.Facts.DBs {
 		found := &measuredIn{keys: make(map[rules.ColumnName]*keys.Set), of: make(map[*rules.KeySpace]*spaceValues), rows: make(map[*rules.MovedColumn][]caseRows),
-			samples: make(map[string]*rowSample), sums: make(map[string]*rowSum), values: newValueKeeper(r.Facts, r.Others/len(dbs)), cells: make(map[rules.ColumnName]*cellPass)}
+			samples: make(map[string]*rowSample), sums: make(map[string]*rowSum), values: newValueKeeper(r.Facts, r.Others/len(r.Facts.DBs)), cells: make(map[rules.ColumnName]*cellPass)}
 		for _, s := range r.Facts.Moving.Spaces {
 			found.of[s] = new(spaceValues)
 		}
