@@ -574,17 +574,17 @@ func (u *undo) leaves(others []string) (goes bool) {
 }
 
 func (u *undo) dropOnServer(ctx context.Context, all *world.Schema) error {
-	if err := u.dropCompared(ctx); err != nil {
+	if err := u.keepsOut(ctx); err != nil {
 		return err
 	}
-	others, err := all.Drop(ctx, u.New, u.ours(), nil)
+	others, err := all.Drop(ctx, u.New, u.ours(), nil, u.dropCompared)
 	if err != nil {
 		return err
 	}
 	if u.leaves(others) {
 		_, err = world.Remove(ctx, u.New)
 	} else {
-		_, err = new(world.Schema).Drop(ctx, u.New, nil, []string{record.RecordTable})
+		_, err = new(world.Schema).Drop(ctx, u.New, nil, []string{record.RecordTable}, nil)
 	}
 	if err == nil { // the next merge need not wait for the lock
 		u.New.Begins = nil
@@ -625,7 +625,7 @@ func (u *undo) dropFile(ctx context.Context, all *world.Schema) error {
 		if err := u.Manifest.ExpectState(ctx, u.Manifest.Left); err != nil {
 			return err
 		}
-		others, err := all.Drop(ctx, u.New, u.ours(), []string{record.RecordTable})
+		others, err := all.Drop(ctx, u.New, u.ours(), []string{record.RecordTable}, nil)
 		u.leaves(others)
 		return err
 	})

@@ -77,23 +77,26 @@ func (u *undo) reads() *job.Run {
 	return &by
 }
 
-// dropCompared drops the tables that were compared, before others can write to them.
-func (u *undo) dropCompared(ctx context.Context) error {
-	if !u.compares {
+// keepsOut makes sure, before anything is dropped, that what was compared is locked.
+func (u *undo) keepsOut(ctx context.Context) error {
+	if !u.compares || u.out != nil {
 		return nil
 	}
-	if u.out == nil { // they could write since
-		if err := u.Learn(ctx); err != nil {
-			return err
-		}
-		if err := u.untouched(ctx); err != nil {
-			return err
-		}
+	if err := u.Learn(ctx); err != nil { // others could write since
+		return err
+	}
+	return u.untouched(ctx)
+}
+
+// dropCompared drops the tables that were compared, before others can write to them, and returns their names.
+func (u *undo) dropCompared(ctx context.Context) (dropped []string, err error) {
+	if !u.compares {
+		return nil, nil
 	}
 	defer u.letIn()
 	tables, err := u.thereOf(ctx, u.out, "BASE TABLE", nil)
 	if err == nil && len(tables) > 0 {
 		_, err = u.out.Exec(ctx, "drop", "DROP TABLE "+u.out.Dialect().QuoteAll(tables), false)
 	}
-	return err
+	return tables, err
 }

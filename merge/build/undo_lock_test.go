@@ -2,12 +2,16 @@ package build_test
 
 import (
 	"context"
+	"database/sql/driver"
+	"errors"
+	"slices"
 	"testing"
 
 	"mergesafe/internal/servertest"
 	"mergesafe/merge/build"
 	"mergesafe/merge/job"
 	"mergesafe/merge/planner"
+	"mergesafe/merge/record"
 	"mergesafe/merge/world"
 	"mergesafe/merge/worldtest"
 )
@@ -116,5 +120,54 @@ func TestUndoDoesNotWaitForItself(t *testing.T) {
 		if most := <-waits; err != nil || most > 0 {
 			t.Errorf("%d connections waited at a time: %v", most, err)
 		}
+	})
+}
+
+// An undo that was interrupted wherever goes on without -force if nobody wrote: what it dropped itself is no change.
+func TestUndoComparesWhatIsLeft(t *testing.T) {
+	servertest.NotShort(t)
+	servertest.OnMySQLToo(t, func(t *testing.T) {
+		e := worldtest.Engines()[1]
+		for n, met := int64(0), true; met; n += int64(servertest.Scale(11, 1)) {
+			all := []world.Database{worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5)}
+			for _, w := range all {
+				worldtest.Exec(t, w, "CREATE VIEW seen AS SELECT note FROM things", "CREATE VIEW noted AS SELECT note FROM seen")
+			}
+			p, into := worldtest.MergeOf(t, e, all, worldtest.ManyOptions)
+			worldtest.Opened(t, p, into, all)
+			met = false
+			fail := worldtest.At(n, func() error { met = true; return driver.ErrBadConn })
+			_, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: once}, job.Hooks{Fail: fail})
+			if err != nil {
+				_, err = build.Undo(t.Context(), p, into, all, build.UndoOptions{})
+			}
+			if there, lookErr := worldtest.ExistsNow(t.Context(), into); err != nil && !errors.Is(err, record.ErrNoMerge) || lookErr != nil || there {
+				t.Fatalf("point %d: there: %t, %v, %v", n, there, lookErr, err)
+			}
+		}
+	})
+}
+
+// A table that others make while an undo works, of the name of one that it dropped, is theirs, and stays with its rows.
+func TestUndoLeavesWhatOthersMakeAnew(t *testing.T) {
+	servertest.OnMySQLToo(t, func(t *testing.T) {
+		e := worldtest.Engines()[1]
+		all := []world.Database{worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5)}
+		p, into := worldtest.MergeOf(t, e, all, worldtest.ManyOptions)
+		worldtest.Opened(t, p, into, all)
+		made := false
+		done, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{}, job.Hooks{Fail: func(string) error {
+			if there, err := worldtest.ExistsNow(t.Context(), into); made || err != nil || !there ||
+				worldtest.Number(t, into, "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'things'") > 0 {
+				return err
+			}
+			made = true
+			worldtest.Exec(t, into, "CREATE TABLE things (id INT)", "INSERT INTO things VALUES (7)")
+			return nil
+		}})
+		if err != nil || !made || done.Dropped || !slices.Equal(done.Others, []string{"things"}) {
+			t.Errorf("made %t: %+v, %v", made, done, err)
+		}
+		worldtest.Asked(t, into, "SELECT id FROM things", "7")
 	})
 }

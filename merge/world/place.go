@@ -121,7 +121,10 @@ func (s *Schema) Others(ctx context.Context, on *Connection, ours []string) ([]s
 // itself may need a right of the whole server), then more tables,
 // and the last ones with one request. others are the names of what is left in it. It changes the sql_mode of a session of
 // MariaDB.
-func (s *Schema) Drop(ctx context.Context, from *Connection, more, last []string) (others []string, err error) {
+//
+// tables, if not nil, is called when what reads tables is gone. It drops some of them itself, and returns their names: what has
+// one of these by then was made by others, and stays.
+func (s *Schema) Drop(ctx context.Context, from *Connection, more, last []string, tables func(context.Context) ([]string, error)) (others []string, err error) {
 	have, err := Contains(ctx, from)
 	if err != nil {
 		return nil, err
@@ -134,50 +137,70 @@ func (s *Schema) Drop(ctx context.Context, from *Connection, more, last []string
 	if err != nil {
 		return nil, err
 	}
-	var statements []string
-	drop := func(kind, name string) {
+	run := func(statement string) error {
+		_, err := from.Exec(ctx, "drop", statement, false)
+		if err != nil {
+			err = fmt.Errorf("%.200s: %w", statement, err)
+		}
+		return err
+	}
+	drop := func(kind, name string) error {
 		is := naming.Among(views, name)
 		if kind == "TABLE" && is || kind == "VIEW" && !is {
-			return // it is not there, or others made something else of its name
+			return nil // it is not there, or others made something else of its name
 		}
-		statements = append(statements, "DROP "+kind+" IF EXISTS "+from.Dialect().Quote(name))
+		return run("DROP " + kind + " IF EXISTS " + from.Dialect().Quote(name))
 	}
-	words := map[Kind]string{Event: "EVENT", View: "VIEW", Procedure: "PROCEDURE", Function: "FUNCTION",
-		PackageBody: "PACKAGE BODY", Package: "PACKAGE", Table: "TABLE", Sequence: "SEQUENCE"}
-	for _, kind := range []Kind{PackageBody, Package, Function, Procedure, Event, View, Table, Sequence} {
-		if from.Dialect().MySQL() && s.Engine == mariadb && (kind == PackageBody || kind == Function) && len(s.of(Package)) > 0 {
-			// Outside of that mode MariaDB 10.11 does not know the word.
-			mode := map[Kind]string{PackageBody: "'ORACLE'", Function: "''"}[kind]
-			statements = append(statements, "SET SESSION sql_mode = "+mode)
+	dropAll := func(kind string, names []string) (err error) {
+		for i := 0; i < len(names) && err == nil; i++ {
+			err = drop(kind, names[i])
 		}
-		for _, o := range s.of(kind) {
-			if slices.Contains(have, o.Name) {
-				drop(words[kind], o.Name)
+		return err
+	}
+	names := func(kind Kind) []string {
+		all := slice.Map(s.of(kind), func(o *Object) string { return o.Name })
+		return slices.DeleteFunc(all, func(name string) bool { return !slices.Contains(have, name) })
+	}
+	mysql := from.Dialect().MySQL()
+	all := func() (err error) {
+		words := map[Kind]string{Event: "EVENT", View: "VIEW", Procedure: "PROCEDURE", Function: "FUNCTION", PackageBody: "PACKAGE BODY", Package: "PACKAGE"}
+		for _, kind := range []Kind{PackageBody, Package, Function, Procedure, Event, View} {
+			if mysql && s.Engine == mariadb && (kind == PackageBody || kind == Function) && len(s.of(Package)) > 0 {
+				// Outside of that mode MariaDB 10.11 does not know the word.
+				mode := map[Kind]string{PackageBody: "'ORACLE'", Function: "''"}[kind]
+				if err := run("SET SESSION sql_mode = " + mode); err != nil {
+					return err
+				}
+			}
+			if err := dropAll(words[kind], names(kind)); err != nil {
+				return err
 			}
 		}
-	}
-	drop("VIEW", sqldb.KeysView)
-	for _, table := range more {
-		drop("TABLE", table)
-	}
-	run := func() error {
-		for _, statement := range statements {
-			if _, err := from.Exec(ctx, "drop", statement, false); err != nil {
-				return fmt.Errorf("%.200s: %w", statement, err)
+		if err := drop("VIEW", sqldb.KeysView); err != nil {
+			return err
+		}
+		var gone []string
+		if tables != nil {
+			if gone, err = tables(ctx); err != nil {
+				return err
 			}
 		}
-		return nil
-	}
-	if from.Dialect().MySQL() {
-		if len(last) > 0 {
-			statements = append(statements, "DROP TABLE IF EXISTS "+from.Dialect().QuoteAll(last))
+		rest := slices.DeleteFunc(append(names(Table), more...), func(name string) bool { return naming.Among(gone, name) })
+		if err := dropAll("TABLE", rest); err != nil {
+			return err
 		}
-		err = run()
+		if err := dropAll("SEQUENCE", names(Sequence)); err != nil {
+			return err
+		}
+		if mysql && len(last) > 0 {
+			return run("DROP TABLE IF EXISTS " + from.Dialect().QuoteAll(last))
+		}
+		return dropAll("TABLE", last)
+	}
+	if mysql {
+		err = all()
 	} else {
-		for _, table := range last {
-			drop("TABLE", table)
-		}
-		err = from.Tx(ctx, run)
+		err = from.Tx(ctx, all)
 	}
 	if err != nil {
 		return nil, err
