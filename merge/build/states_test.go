@@ -176,11 +176,14 @@ func TestUndoKilledBehindTheGate(t *testing.T) {
 			t.Fatal("nothing went wrong")
 		}
 		worldtest.Startable(t, into, 1, false)
-		if at, err := build.LookUp(t.Context(), p, into, all); err != nil || at.State != record.StateOpen {
+		if at, err := build.LookUp(t.Context(), p, into, all); err != nil || at.State != record.StateOpen || !at.Closed {
 			t.Errorf("%+v, %v", at, err)
 		}
 		if done, err := build.Open(t.Context(), p, into, all, build.Options{}); err != nil || !done.Before || len(done.Lifted) != 1 {
 			t.Errorf("%+v, %v", done, err)
+		}
+		if at, err := build.LookUp(t.Context(), p, into, all); err != nil || at.State != record.StateOpen || at.Closed {
+			t.Errorf("%+v, %v", at, err)
 		}
 		worldtest.Startable(t, into, 1, true)
 	}

@@ -30,6 +30,9 @@ type Status struct {
 	// Tried says that a rehearsal has come to its end.
 	Tried bool `json:"tried,omitempty"`
 
+	// Closed says that the opened database lets no game server start: an undo closed it, and runs or was interrupted.
+	Closed bool `json:"closed,omitempty"`
+
 	// Later says to which later merge the opened database went as a world; "" if to none that is known.
 	Later string `json:"later,omitempty"`
 
@@ -109,6 +112,11 @@ func status(ctx context.Context, r *job.Run) (*Status, error) {
 		if s.Later, err = later(ctx, r); err != nil {
 			return nil, err
 		}
+		servers, err := entriesOf(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		s.Closed = slices.ContainsFunc(servers, func(e entry) bool { return e.fence.Merge == r.Plan.ID })
 	}
 	copied := make(map[record.Place]int64)
 	if state != "" {

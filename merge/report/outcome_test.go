@@ -426,6 +426,18 @@ func TestRefusedLater(t *testing.T) {
 	}
 }
 
+// An opened merge that an undo has closed is not said to be open to the game.
+func TestStatusClosed(t *testing.T) {
+	o := sampleOutcome()
+	o.Command, o.Applied, o.Status = "status", nil, o.Now
+	o.Status.State, o.Status.Closed = merge.StateOpen, true
+	v := o.View()
+	if !strings.HasSuffix(v.Sentence, "were copied, and it was opened; an undo has closed it to game servers") || v.Color != verdict.NotVerified ||
+		!strings.Contains(fmt.Sprint(v), "servermerge undo plan.json") || !strings.Contains(fmt.Sprint(v), "servermerge open plan.json") {
+		t.Errorf("%+v", v)
+	}
+}
+
 // The new database of a merge whose worlds are not all fenced may be a copy from before an undo: it is not to be opened.
 func TestStatusWithoutAFence(t *testing.T) {
 	for state, word := range map[merge.State]string{merge.StateMade: "MADE", merge.StateOpen: "OPEN"} {

@@ -482,11 +482,16 @@ func (v *View) status(o *Outcome, place string) {
 			v.Sentence = fmt.Sprintf("%s were copied, and it was opened; since then it became a world of a later merge: %s", rows, at.Later)
 			break
 		}
-		if !at.Unfenced() {
+		switch {
+		case at.Unfenced():
+			v.Sentence, v.Color = "its record says that it is open, but not all worlds are fenced: they may be running too, or "+place+" is a copy from before an undo", verdict.Fail
+		case at.Closed:
+			v.Sentence, v.Color = rows+" were copied, and it was opened; an undo has closed it to game servers", verdict.NotVerified
+			v.Then("To resume that, unless it runs elsewhere:", then.Undo)
+			v.Then("To let them in again:", then.Open)
+		default:
 			v.Then("To prove it:", then.Verify)
-			break
 		}
-		v.Sentence, v.Color = "its record says that it is open, but not all worlds are fenced: they may be running too, or "+place+" is a copy from before an undo", verdict.Fail
 	case merge.StateUndoing:
 		v.Word, v.Sentence = "UNDOING", "an undo has begun to drop the new database"
 		v.Then("To resume, unless it runs elsewhere:", then.Undo)
