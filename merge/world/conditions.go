@@ -42,6 +42,9 @@ func (t *building) condition(d sqldb.Dialect, c catalog.Condition, all []sqltext
 	r := conditionReader{d: d, t: t}
 	r.read(all)
 	c.Text, c.Columns, c.Unclear = r.text.String(), r.columns, cmp.Or(c.Unclear, r.unclear)
+	if c.Kind == catalog.ConditionCheck {
+		c.Unclear = cmp.Or(c.Unclear, r.skips(all))
+	}
 	moments, unclear := t.moments(d, c, all)
 	c.Unclear = cmp.Or(c.Unclear, unclear)
 	for _, name := range c.Columns {
@@ -239,6 +242,63 @@ func (r *conditionReader) word(t, before sqltext.Token, called, marks bool) stri
 		r.unclear = cmp.Or(r.unclear, "it depends on a variable")
 	}
 	return t.Text
+}
+
+// skips says what of a condition MySQL and MariaDB need not compute of a row that is there, but do compute, and may fail to, of
+// one that is written: whether something is NULL whose type says that it is not, and rows of several values. "" if nothing.
+func (r *conditionReader) skips(all []sqltext.Token) string {
+	if r.d == sqldb.SQLite {
+		return ""
+	}
+	var opened []int // parentheses
+	for i, t := range all {
+		operand := all[:i]
+		if t.Keyword("ISNULL") && i+1 < len(all) {
+			operand = all[i+1 : i+2+max(0, sqltext.Closing(all[i+1:]))]
+		}
+		switch {
+		case (t.Keyword("IS") || t.Keyword("ISNULL")) && !r.neverFails(operand):
+			return "what it asks IS NULL of is computed only when a row is written"
+		case t.Text == "(":
+			opened = append(opened, i)
+		case t.Text == ")" && len(opened) > 0:
+			opened = opened[:len(opened)-1]
+		case t.Text == "," && len(opened) > 0 && begins(all, opened[len(opened)-1]):
+			return "rows of several values are computed only when a row is written"
+		}
+	}
+	return ""
+}
+
+// begins reports whether an operand begins at a place, and is no call, list or part of a sum.
+func begins(all []sqltext.Token, at int) bool {
+	return at == 0 || slices.Contains([]string{"(", ",", "and", "or", "xor", "not", "!", "&&", "||", "when", "then", "else"}, strings.ToLower(all[at-1].Text))
+}
+
+// neverFails reports whether the operand with which a text ends is a column, or the first of some columns and literals that
+// is not NULL.
+func (r *conditionReader) neverFails(text []sqltext.Token) bool {
+	start := len(text) - 1
+	for depth := 0; start > 0; start-- {
+		switch text[start].Text {
+		case ")":
+			depth++
+		case "(":
+			depth--
+		}
+		if depth == 0 {
+			break
+		}
+	}
+	for start > 0 && !begins(text, start) && (text[start].Text == "(" || text[start-1].Text == "." || text[start].Text == ".") {
+		start--
+	}
+	return start >= 0 && begins(text, start) && !slices.ContainsFunc(text[start:], func(t sqltext.Token) bool {
+		named := func(c *column) bool { return strings.EqualFold(c.Name, t.Name()) }
+		literal := t.Text[0] == '\'' || t.Text[0] == '_' || t.Text[0] >= '0' && t.Text[0] <= '9'
+		return !literal && !slices.Contains([]string{"(", ")", ",", ".", "coalesce", "ifnull"}, strings.ToLower(t.Text)) &&
+			!strings.EqualFold(t.Name(), r.t.name) && !slices.ContainsFunc(r.t.columns, named)
+	})
 }
 
 // column notes a column, and quotes its name; "" if there is none.
