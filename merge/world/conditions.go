@@ -91,7 +91,7 @@ func (t *building) moments(d sqldb.Dialect, c catalog.Condition, all []sqltext.T
 			case len(argument) != 1:
 				unclear = "what " + name + " is given may depend on the time of the query"
 			case argument[0].Text[0] != '\'' && r.column(argument[0].Name()) != "":
-				conditions = append(conditions, catalog.Condition{Kind: catalog.ConditionMoment, Name: c.Name, Columns: r.columns,
+				conditions = append(conditions, catalog.Condition{Kind: catalog.ConditionMoment, Name: cmp.Or(c.Name, c.Text), Columns: r.columns,
 					Text: "lower(CAST(" + d.Quote(r.columns[0]) + " AS TEXT)) NOT IN " + words})
 			case strings.Contains(words, "'"+strings.ToLower(argument[0].Name())+"'"):
 				unclear = argument[0].Text + " may depend on the time of the query"
