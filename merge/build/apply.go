@@ -77,6 +77,11 @@ func ApplyWith(ctx context.Context, plan *plan.Plan, into world.Database, worlds
 // events. Nothing of that has a checkpoint but the rows: each step looks at what is there, and makes
 // what is missing.
 func apply(ctx context.Context, r *job.Run, state record.State) error {
+	if r.Behind(state) || state == record.StateMade {
+		if err := r.Kept(ctx, "apply", state); err != nil {
+			return err
+		}
+	}
 	if err := refuseState(r, state); err != nil {
 		return err
 	}

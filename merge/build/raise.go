@@ -22,6 +22,9 @@ func (u *undo) raise(ctx context.Context) error {
 	if err := u.stillUndoing(ctx); err != nil || u.Manifest.Raised() {
 		return err // if another undo has raised them, tables of the new database may be gone
 	}
+	if err := u.stillShut(ctx); err != nil {
+		return err
+	}
 	u.writing(true)
 	if err := u.During(ctx, u.Manifest.Left, func() error { return u.raiseAll(ctx) }); err != nil {
 		return err
@@ -42,7 +45,7 @@ func (u *undo) raiseAll(ctx context.Context) error {
 		to.Close()
 		if err != nil {
 			u.letIn() // the session that has the locks may be lost
-			return err
+			return fromTheLocks(err)
 		}
 	}
 	given, err := givenIn(ctx, u.New)

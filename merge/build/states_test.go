@@ -698,6 +698,8 @@ func TestRestoredFromBefore(t *testing.T) {
 	e := worldtest.Engines()[0]
 	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
 	p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
+	_, err := build.Apply(t.Context(), p, into, []world.Database{all[0], worldtest.GameWorld(t, e, "s2", 5, 4, "carl")}, job.Options{})
+	worldtest.RefusedBecause(t, "apply", "its registry", err)
 	copied := worldtest.Clone(t, e, into)
 	worldtest.Opened(t, p, into, all)
 	worldtest.Mint(t, into, 1)
@@ -706,8 +708,8 @@ func TestRestoredFromBefore(t *testing.T) {
 	if at, err := build.LookUp(t.Context(), p, into, all); err != nil || at.State != record.StateOpening || at.Lost || !at.Behind {
 		t.Errorf("%+v, %v", at, err)
 	}
-	_, err := build.Apply(t.Context(), p, into, all, job.Options{})
-	worldtest.RefusedBecause(t, "apply", "it is being opened", err)
+	_, err = build.Apply(t.Context(), p, into, all, job.Options{})
+	worldtest.RefusedBecause(t, "apply", "this database is a copy from before that", err)
 	_, err = build.Open(t.Context(), p, into, all, build.Options{})
 	worldtest.RefusedBecause(t, "open", "this database is a copy from before that", err)
 	_, err = prove.Verify(t.Context(), p, into, all, job.Options{})

@@ -146,8 +146,8 @@ type undo struct {
 	// it has given since.
 	older bool
 
-	compares bool              // nothing may be dropped that others wrote
-	out      *world.Connection // see [undo.keepOut]; nil before that, or if its session was lost
+	shuts bool              // nobody may write to what is dropped; see [undo.shut]
+	out   *world.Connection // see [undo.keepOut]; nil before that, or if its session was lost
 }
 
 // writing opens the new database in the other way when it is used next. A file on a full disk can be read, and removed,
@@ -255,16 +255,13 @@ func (u *undo) goOn(ctx context.Context, was record.State) error {
 			return err
 		}
 	}
-	compares := !u.force && was.Whole()
-	if was.Entered() || compares {
-		if err := u.Learn(ctx); err != nil {
-			return err
-		}
-	}
-	if !compares {
+	if !was.Whole() {
 		return nil
 	}
-	return u.untouched(ctx)
+	if err := u.Learn(ctx); err != nil {
+		return err
+	}
+	return u.shut(ctx)
 }
 
 // asks makes sure that it can be noted elsewhere where the worlds are again: afterwards the game could not go on anywhere.
@@ -465,8 +462,8 @@ func (u *undo) mayDrop(ctx context.Context, state record.State) error {
 			return closeGate(ctx, u.Run, "undo")
 		})
 	}
-	if err == nil && !u.force && state.Whole() {
-		err = u.untouched(ctx)
+	if err == nil && state.Whole() {
+		err = u.shut(ctx)
 	}
 	if _, refused := errors.AsType[*record.RefusedError](err); refused && state == record.StateOpen && u.Registry { // the game goes on there
 		failed := u.Retry(ctx, "lifting the fence of "+u.New.Name, func(ctx context.Context) error {
@@ -490,16 +487,12 @@ func (u *undo) mayDrop(ctx context.Context, state record.State) error {
 // a server until they are dropped: a row that came after its table was compared would be lost. Of a file, a read fails if it
 // has changed since.
 func (u *undo) untouched(ctx context.Context) error {
-	u.compares = true
 	var written []plan.Refusal
 	err := u.Retry(ctx, "comparing "+u.New.Name+" with its record", func(ctx context.Context) error {
 		u.letIn()
 		var err error
 		written, err = prove.Written(ctx, u.Run, u.keepOut)
-		if errors.Is(err, errLetIn) { // all is compared again
-			err = fmt.Errorf("%w: %w", sqldb.ErrRetryable, err)
-		}
-		return err
+		return fromTheLocks(err)
 	})
 	if err != nil || len(written) > 0 {
 		u.letIn()
@@ -574,12 +567,12 @@ func (u *undo) leaves(others []string) (goes bool) {
 }
 
 func (u *undo) dropOnServer(ctx context.Context, all *world.Schema) error {
-	if err := u.keepsOut(ctx); err != nil {
+	if err := u.stillShut(ctx); err != nil {
 		return err
 	}
-	others, err := all.Drop(ctx, u.New, u.ours(), nil, u.dropCompared)
+	others, err := all.Drop(ctx, u.New, u.ours(), nil, u.dropLocked)
 	if err != nil {
-		return err
+		return fromTheLocks(err)
 	}
 	if u.leaves(others) {
 		_, err = world.Remove(ctx, u.New)

@@ -9,6 +9,7 @@ import (
 
 	"mergesafe/internal/naming"
 	"mergesafe/internal/slice"
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge/job"
 	"mergesafe/merge/plan"
 	"mergesafe/merge/world"
@@ -18,8 +19,16 @@ import (
 // So the undo locks the tables, by a connection of its own: the locks end with its session, and so with the process. It reads
 // them by that connection, too, since no other can, and drops them by it before it lets others in.
 
-// errLetIn says that the session ended that kept others out.
+// errLetIn says that the session ended that kept others out: they may have written since.
 var errLetIn = errors.New("the connection that locked the tables was lost")
+
+// fromTheLocks makes of [errLetIn] an error after which a step begins again, with new locks: one of its parts cannot.
+func fromTheLocks(err error) error {
+	if errors.Is(err, errLetIn) {
+		err = fmt.Errorf("%w: %w", sqldb.ErrRetryable, err)
+	}
+	return err
+}
 
 // keepOut locks the tables of the merge on MySQL or MariaDB, and returns the connection that has the locks.
 func (u *undo) keepOut(ctx context.Context) (*world.Connection, error) {
@@ -77,20 +86,33 @@ func (u *undo) reads() *job.Run {
 	return &by
 }
 
-// keepsOut makes sure, before anything is dropped, that what was compared is locked.
-func (u *undo) keepsOut(ctx context.Context) error {
-	if !u.compares || u.out != nil {
-		return nil
+// shut keeps others out of what is dropped. It compares that under the locks, unless Force is set.
+func (u *undo) shut(ctx context.Context) error {
+	u.shuts = true
+	if !u.force {
+		return u.untouched(ctx)
 	}
-	if err := u.Learn(ctx); err != nil { // others could write since
+	return u.Retry(ctx, "locking the tables of "+u.New.Name, func(ctx context.Context) error {
+		u.letIn()
+		_, err := u.keepOut(ctx)
 		return err
-	}
-	return u.untouched(ctx)
+	})
 }
 
-// dropCompared drops the tables that were compared, before others can write to them, and returns their names.
-func (u *undo) dropCompared(ctx context.Context) (dropped []string, err error) {
-	if !u.compares {
+// stillShut shuts again if the session was lost that kept others out.
+func (u *undo) stillShut(ctx context.Context) error {
+	if !u.shuts || u.out != nil || !u.New.Dialect().MySQL() {
+		return nil
+	}
+	if err := u.Learn(ctx); err != nil {
+		return err
+	}
+	return u.shut(ctx)
+}
+
+// dropLocked drops the tables that are locked, before others can write to them, and returns their names.
+func (u *undo) dropLocked(ctx context.Context) (dropped []string, err error) {
+	if u.out == nil {
 		return nil, nil
 	}
 	defer u.letIn()

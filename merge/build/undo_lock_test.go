@@ -80,6 +80,57 @@ func TestUndoWhileOthersWrite(t *testing.T) {
 	})
 }
 
+// With -force, what players wrote is dropped; but no number that was given while the undo works is given again.
+func TestUndoForcedWhileOthersWrite(t *testing.T) {
+	servertest.NotShort(t)
+	servertest.OnMySQLToo(t, func(t *testing.T) {
+		e := worldtest.Engines()[1]
+		wrote, kept := 0, 0
+		for n, met := int64(0), true; met; n += int64(servertest.Scale(17, 1)) {
+			all := []world.Database{worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5)}
+			for _, w := range all {
+				worldtest.Exec(t, w, "CREATE TABLE counted (id INT PRIMARY KEY AUTO_INCREMENT)")
+			}
+			p, into := worldtest.MergeOf(t, e, all, worldtest.ManyOptions)
+			worldtest.Opened(t, p, into, all)
+			client, err := worldtest.Pool(t, into).Conn(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := client.ExecContext(t.Context(), "SET SESSION lock_wait_timeout = 1"); err != nil {
+				t.Fatal(err)
+			}
+			given := int64(0)
+			met = false
+			fail := worldtest.At(n, func() error {
+				met = true
+				done, err := client.ExecContext(t.Context(), "INSERT INTO counted (id) VALUES (NULL), (NULL)")
+				if err == nil {
+					given, err = done.LastInsertId()
+				}
+				if err == nil {
+					wrote++
+				} else {
+					kept++
+				}
+				return nil
+			})
+			_, err = build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: patient, Force: true}, job.Hooks{Fail: fail})
+			client.Close()
+			if err != nil {
+				t.Fatalf("point %d: %v", n, err)
+			}
+			worldtest.Exec(t, all[0], "INSERT INTO counted (id) VALUES (NULL)")
+			if next := worldtest.Number(t, all[0], "SELECT MAX(id) FROM counted"); given > 0 && next < given+2 {
+				t.Errorf("point %d: the client was given %d and the next, the world gives %d", n, given, next)
+			}
+		}
+		if wrote == 0 || kept == 0 {
+			t.Errorf("written at %d points, kept out at %d: want both", wrote, kept)
+		}
+	})
+}
+
 // No connection of an undo waits for the locks of the other: on MySQL each look at a table that counts would take the ten
 // seconds after which such a wait ends.
 func TestUndoDoesNotWaitForItself(t *testing.T) {
