@@ -33,7 +33,7 @@ var faults = mutant.Faults([][4]string{
 	{"7: undo drops what the merge did not make", undoes, "case say == \"\":\n", "case say == \"\":\n\t\tworld.Remove(ctx, u.New)\n"},
 	{"8: NOT BEGUN after an undo that raised", asks, "err != nil || how != \"\" {", "err != nil {\n\t\t_ = how"},
 	{"8: undo compares with the worlds", "merge/prove/written.go", "parts, rows = append(parts, plan.Part{Table: i, World: newDatabase}), rows+t.Merged()", "parts, rows = append(parts, plan.Part{Table: i, World: newDatabase}), rows+t.Merged()\n\t\t\tif n, err := r.Count(ctx, t.Name); err == nil && n > 0 {\n\t\t\t\tif w, err := r.Worlds[1].Number(ctx, \"SELECT COUNT(*) FROM \"+r.Worlds[1].Dialect().Quote(t.Name), false); err == nil && w != t.Worlds[1].Rows && t.Worlds[1].Rows > 0 {\n\t\t\t\t\tnote(t.Name, \"a world has other rows\")\n\t\t\t\t}\n\t\t\t}"},
-	{"9: an undo that goes on does not look again", undoes, "if u.force || !was.Whole() {\n\t\treturn nil", "if u.force || was.Whole() {\n\t\treturn nil"},
+	{"9: an undo that goes on does not look again", undoes, "if !was.Whole() {\n\t\treturn nil", "if was.Whole() {\n\t\treturn nil"},
 	{"9: an undo whose answer is lost keeps the gate", undoes, "if failed != nil { // the refusal would say that nothing was changed\n\t\t\treturn failed\n\t\t}\n", "_ = failed\n"},
 	{"10: a server is gone from the registry", ours, "wrong = append(wrong, fmt.Sprintf(\"its registry does not list", "_ = append(wrong, fmt.Sprintf(\"its registry does not list"},
 	{"10: the gate was lifted", ours, "!open && (gate.Merge != p.Plan.ID || !gate.Here):", "!open && gate.Merge != p.Plan.ID && gate.Merge != \"\":"},
