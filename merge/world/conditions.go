@@ -252,12 +252,13 @@ func (r *conditionReader) skips(all []sqltext.Token) string {
 	}
 	var opened []int // parentheses
 	for i, t := range all {
-		operand := all[:i]
+		is := slices.DeleteFunc(slices.Clone(all[i+1:min(i+3, len(all))]), func(t sqltext.Token) bool { return t.Keyword("NOT") })
+		asks, operand := t.Keyword("IS") && len(is) > 0 && (is[0].Keyword("NULL") || is[0].Keyword("UNKNOWN")), all[:i]
 		if t.Keyword("ISNULL") && i+1 < len(all) {
-			operand = all[i+1 : i+2+max(0, sqltext.Closing(all[i+1:]))]
+			asks, operand = true, all[i+1:i+2+max(0, sqltext.Closing(all[i+1:]))]
 		}
 		switch {
-		case (t.Keyword("IS") || t.Keyword("ISNULL")) && !r.neverFails(operand):
+		case asks && !r.neverFails(operand):
 			return "what it asks IS NULL of is computed only when a row is written"
 		case t.Text == "(":
 			opened = append(opened, i)
