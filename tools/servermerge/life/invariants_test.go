@@ -344,9 +344,10 @@ func (l *life) truthful(m *aMerge, command string, a answer, before, after image
 				lie(3, "the counter of %s is behind what was given in the new database", table)("")
 			}
 		}
-		wrote := !contentOf(before[new]).equal(merged(m.worlds, m.planned, m.chosen))
+		want := merged(m.worlds, m.planned, m.chosen)
+		wrote := !contentOf(before[new]).asMade(want).equal(want)
 		if was == undoing {
-			_, wrote = merged(m.worlds, m.planned, m.chosen).left(before[new])
+			_, wrote = want.left(before[new])
 		}
 		if command == "undo" && (was == made || was == opening || was == opened || was == undoing) && wrote {
 			lie(2, "what others wrote to the new database is lost")("")

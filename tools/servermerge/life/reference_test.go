@@ -67,6 +67,15 @@ func (c content) equal(other content) bool {
 	return c != nil && other != nil && maps.EqualFunc(c, other, slices.Equal[[]string])
 }
 
+// asMade is a content whose counter others only raised, as it was made: an undo takes that for no change.
+func (c content) asMade(made content) content {
+	if is, was := c["seq"], made["seq"]; len(is) == 1 && len(was) == 1 && is[0] > was[0] && len(is[0]) == len(was[0]) {
+		c = maps.Clone(c)
+		c["seq"] = was
+	}
+	return c
+}
+
 // left reports whether the tables of the game that a database has still are those of the content, as behind an undo that was
 // interrupted while it dropped them; and whether others wrote more rows to these, and dropped none.
 func (c content) left(i *image) (same, more bool) {
