@@ -276,8 +276,10 @@ func begins(all []sqltext.Token, at int) bool {
 	return at == 0 || slices.Contains([]string{"(", ",", "and", "or", "xor", "not", "!", "&&", "||", "when", "then", "else"}, strings.ToLower(all[at-1].Text))
 }
 
-// neverFails reports whether the operand with which a text ends is a column, or the first of some columns and literals that
-// is not NULL.
+// total are functions that have a value of every text and number, without a warning.
+var total = []string{"coalesce", "ifnull", "length", "char_length", "octet_length", "lower", "upper", "lcase", "ucase", "trim", "ltrim", "rtrim", "concat"}
+
+// neverFails reports whether the operand with which a text ends is made of columns, literals and [total] functions alone.
 func (r *conditionReader) neverFails(text []sqltext.Token) bool {
 	start := len(text) - 1
 	for depth := 0; start > 0; start-- {
@@ -297,8 +299,8 @@ func (r *conditionReader) neverFails(text []sqltext.Token) bool {
 	return start >= 0 && begins(text, start) && !slices.ContainsFunc(text[start:], func(t sqltext.Token) bool {
 		named := func(c *column) bool { return strings.EqualFold(c.Name, t.Name()) }
 		literal := t.Text[0] == '\'' || t.Text[0] == '_' || t.Text[0] >= '0' && t.Text[0] <= '9'
-		return !literal && !slices.Contains([]string{"(", ")", ",", ".", "coalesce", "ifnull"}, strings.ToLower(t.Text)) &&
-			!strings.EqualFold(t.Name(), r.t.name) && !slices.ContainsFunc(r.t.columns, named)
+		known := strings.Contains("(),.", t.Text) || slices.Contains(total, strings.ToLower(t.Text)) || strings.EqualFold(t.Name(), r.t.name)
+		return !literal && !known && !slices.ContainsFunc(r.t.columns, named)
 	})
 }
 
