@@ -158,6 +158,7 @@ func (l *life) do(m *aMerge, command string, f *fault) answer {
 		return answer{}
 	}
 	before := l.look()
+	elsewhere := l.elsewhere(m, before)
 	l.current, l.was = m, l.state(m, before)
 	for _, other := range l.merges {
 		other.given = other.given || command == "apply" && other != m && l.kind == fleetKind
@@ -181,7 +182,7 @@ func (l *life) do(m *aMerge, command string, f *fault) answer {
 	if a.word == killed {
 		l.died[command] = true
 	}
-	if w := l.elsewhere(m, before); w != "" && (command == "plan" || command == "apply" && (l.was == none || l.was == planAgain)) {
+	if w := elsewhere; w != "" && (command == "plan" || command == "apply" && (l.was == none || l.was == planAgain)) {
 		l.count.judged["5 begins: "+command+" of a world that is elsewhere"]++
 		if a.word == ready || a.word == done {
 			l.broken(5, "%s of %s said %s, and the fleet registry knows that %s continues elsewhere", command, m.name, a.word, w)("")
