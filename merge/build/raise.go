@@ -19,11 +19,14 @@ import (
 // raise raises in the worlds what the new database has given since: counters, sequences of the first one, the
 // marks and generations of servers, and short numbers. Each is raised only upwards, so it can be repeated.
 func (u *undo) raise(ctx context.Context) error {
-	if err := u.stillUndoing(ctx); err != nil || u.Manifest.Raised() {
-		return err // if another undo has raised them, tables of the new database may be gone
+	if err := u.stillUndoing(ctx); err != nil {
+		return err
 	}
 	if err := u.stillShut(ctx); err != nil {
 		return err
+	}
+	if u.Manifest.Raised() { // tables, and our own, may be gone; those of the game that are there may have counted on since
+		return u.raiseCounters(ctx)
 	}
 	u.writing(true)
 	if err := u.During(ctx, u.Manifest.Left, func() error { return u.raiseAll(ctx) }); err != nil {
@@ -38,15 +41,8 @@ func (u *undo) raiseAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for i, w := range u.Worlds {
-		w.Drop() // it reads what is written now
-		to := &world.Connection{Database: w.Database, Writes: true, Fail: w.Fail}
-		err := change.Surpass(ctx, u.reads(), i, to)
-		to.Close()
-		if err != nil {
-			u.letIn() // the session that has the locks may be lost
-			return fromTheLocks(err)
-		}
+	if err := u.raiseCounters(ctx); err != nil {
+		return err
 	}
 	given, err := givenIn(ctx, u.New)
 	if err == nil && u.older {
@@ -58,6 +54,21 @@ func (u *undo) raiseAll(ctx context.Context) error {
 	for i := range u.Worlds {
 		if err := raiseWorld(ctx, u.Run, i, given, seen[i]); err != nil {
 			return fmt.Errorf("database %q: %w", u.Worlds[i].Name, err)
+		}
+	}
+	return nil
+}
+
+// raiseCounters raises what the worlds count above what the new database has.
+func (u *undo) raiseCounters(ctx context.Context) error {
+	for i, w := range u.Worlds {
+		w.Drop() // it reads what is written now
+		to := &world.Connection{Database: w.Database, Writes: true, Fail: w.Fail}
+		err := change.Surpass(ctx, u.reads(), i, to)
+		to.Close()
+		if err != nil {
+			u.letIn() // the session that has the locks may be lost
+			return fromTheLocks(err)
 		}
 	}
 	return nil

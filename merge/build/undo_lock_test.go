@@ -131,6 +131,47 @@ func TestUndoForcedWhileOthersWrite(t *testing.T) {
 	})
 }
 
+// What a client is given between a forced undo that was killed, wherever, and the one that goes on is not given again.
+func TestUndoForcedAgain(t *testing.T) {
+	servertest.NotShort(t)
+	servertest.OnMySQLToo(t, func(t *testing.T) {
+		e := worldtest.Engines()[1]
+		wrote := 0
+		for n, met := int64(0), true; met; n += int64(servertest.Scale(9, 1)) {
+			all := []world.Database{worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5)}
+			for _, w := range all {
+				worldtest.Exec(t, w, "CREATE TABLE counted (id INT PRIMARY KEY AUTO_INCREMENT)")
+			}
+			p, into := worldtest.MergeOf(t, e, all, worldtest.ManyOptions)
+			worldtest.Opened(t, p, into, all)
+			met = false
+			fail := worldtest.At(n, func() error { met = true; return driver.ErrBadConn })
+			options := build.UndoOptions{Options: once, Force: true}
+			given := int64(0)
+			if _, err := build.UndoWith(t.Context(), p, into, all, options, job.Hooks{Fail: fail}); err != nil {
+				done, err := worldtest.Pool(t, into).ExecContext(t.Context(), "INSERT INTO counted (id) VALUES (NULL), (NULL)")
+				if err == nil {
+					wrote++
+					given, err = done.LastInsertId()
+				}
+				if err != nil {
+					t.Logf("point %d: %v", n, err) // it is gone
+				}
+				if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Options: patient, Force: true}); err != nil && !errors.Is(err, record.ErrNoMerge) {
+					t.Fatalf("point %d: %v", n, err)
+				}
+			}
+			worldtest.Exec(t, all[0], "INSERT INTO counted (id) VALUES (NULL)")
+			if next := worldtest.Number(t, all[0], "SELECT MAX(id) FROM counted"); given > 0 && next < given+2 {
+				t.Errorf("point %d: the client was given %d and the next, the world gives %d", n, given, next)
+			}
+		}
+		if wrote == 0 {
+			t.Error("nothing was written between")
+		}
+	})
+}
+
 // No connection of an undo waits for the locks of the other: on MySQL each look at a table that counts would take the ten
 // seconds after which such a wait ends.
 func TestUndoDoesNotWaitForItself(t *testing.T) {
