@@ -253,12 +253,12 @@ func (r *conditionReader) skips(all []sqltext.Token) string {
 	var opened []int // parentheses
 	for i, t := range all {
 		is := slices.DeleteFunc(slices.Clone(all[i+1:min(i+3, len(all))]), func(t sqltext.Token) bool { return t.Keyword("NOT") })
-		asks, operand := t.Keyword("IS") && len(is) > 0 && (is[0].Keyword("NULL") || is[0].Keyword("UNKNOWN")), all[:i]
+		asks, operand := t.Keyword("IS") && len(is) > 0 && (is[0].Keyword("NULL") || is[0].Keyword("UNKNOWN")), ending(all[:i])
 		if t.Keyword("ISNULL") && i+1 < len(all) {
 			asks, operand = true, all[i+1:i+2+max(0, sqltext.Closing(all[i+1:]))]
 		}
 		switch {
-		case asks && !r.neverFails(operand):
+		case asks && !r.isComputed(operand):
 			return "what it asks IS NULL of is computed only when a row is written"
 		case t.Text == "(":
 			opened = append(opened, i)
@@ -276,32 +276,44 @@ func begins(all []sqltext.Token, at int) bool {
 	return at == 0 || slices.Contains([]string{"(", ",", "and", "or", "xor", "not", "!", "&&", "||", "when", "then", "else"}, strings.ToLower(all[at-1].Text))
 }
 
-// total are functions that have a value of every text and number, without a warning.
-var total = []string{"coalesce", "ifnull", "length", "char_length", "octet_length", "lower", "upper", "lcase", "ucase", "trim", "ltrim", "rtrim", "concat"}
-
-// neverFails reports whether the operand with which a text ends is made of columns, literals and [total] functions alone.
-func (r *conditionReader) neverFails(text []sqltext.Token) bool {
-	start := len(text) - 1
-	for depth := 0; start > 0; start-- {
-		switch text[start].Text {
+// ending is the operand with which a text ends.
+func ending(text []sqltext.Token) []sqltext.Token {
+	for i, depth := len(text)-1, 0; i >= 0; i-- {
+		switch text[i].Text {
 		case ")":
 			depth++
 		case "(":
 			depth--
 		}
-		if depth == 0 {
-			break
+		if depth == 0 && begins(text, i) {
+			return text[i:]
 		}
 	}
-	for start > 0 && !begins(text, start) && (text[start].Text == "(" || text[start-1].Text == "." || text[start].Text == ".") {
-		start--
-	}
-	return start >= 0 && begins(text, start) && !slices.ContainsFunc(text[start:], func(t sqltext.Token) bool {
-		named := func(c *column) bool { return strings.EqualFold(c.Name, t.Name()) }
+	return text
+}
+
+var (
+	// total are functions that have a value of every text and number, without a warning.
+	total = []string{"coalesce", "ifnull", "length", "char_length", "octet_length", "lower", "upper", "lcase", "ucase", "trim", "ltrim", "rtrim", "concat"}
+	// swallow are words that make a value of NULL.
+	swallow = []string{"coalesce", "ifnull", "nvl", "if", "case", "is", "isnull"}
+	// unsure are functions whose result may be NULL, whatever they are given.
+	unsure = []string{"nullif", "json_extract", "json_value", "json_search", "elt", "str_to_date"}
+)
+
+// isComputed reports whether a server computes an operand to find out whether it is NULL, since it may be by its type; or whether that
+// cannot fail, as it is made of columns, literals and [total] functions alone.
+func (r *conditionReader) isComputed(operand []sqltext.Token) bool {
+	nullable, plain, swallowed := false, true, false
+	for _, t := range operand {
+		lower := strings.ToLower(t.Text)
+		swallowed = swallowed || slices.Contains(swallow, lower)
+		i := slices.IndexFunc(r.t.columns, func(c *column) bool { return strings.EqualFold(c.Name, t.Name()) })
 		literal := t.Text[0] == '\'' || t.Text[0] == '_' || t.Text[0] >= '0' && t.Text[0] <= '9'
-		known := strings.Contains("(),.", t.Text) || slices.Contains(total, strings.ToLower(t.Text)) || strings.EqualFold(t.Name(), r.t.name)
-		return !literal && !known && !slices.ContainsFunc(r.t.columns, named)
-	})
+		nullable = nullable || i >= 0 && r.t.columns[i].Nullable
+		plain = plain && (i >= 0 || literal || strings.Contains("(),.", t.Text) || slices.Contains(total, lower) || strings.EqualFold(t.Name(), r.t.name))
+	}
+	return plain || nullable && !swallowed || len(operand) > 0 && slices.Contains(unsure, strings.ToLower(operand[0].Text))
 }
 
 // column notes a column, and quotes its name; "" if there is none.
