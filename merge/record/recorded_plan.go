@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,17 +21,22 @@ var ErrPartOfPlan = errors.New("the record of the merge contains only a part of 
 // returns nil if there is no such merge: it was not begun, or was undone.
 //
 // The plan is complete, or the error is an [ErrPartOfPlan]: then its ID does not fit. So it is
-// for a merge with very many matched keys ([rules.Space.Match]) that has not come to its end.
+// for a merge with very many matched keys ([rules.Space.Match]) that has not come to its end, and for one that was stopped
+// as soon as the record was there.
 func RecordedPlan(ctx context.Context, into world.Database, id string) (*plan.Plan, error) {
 	m := &Manifest{On: &world.Connection{Database: into}, ID: id}
 	defer m.On.Close()
-	if id == "" {
-		l, err := m.readLabel(ctx)
-		if m.ID = l.ID; err != nil || m.ID == "" {
-			return nil, err
-		}
+	part := func() error {
+		return fmt.Errorf("merge: database %q: the merge %s: %w", into.Name, m.ID, ErrPartOfPlan)
+	}
+	l, err := m.readLabel(ctx)
+	if m.ID = cmp.Or(id, l.ID); err != nil || m.ID == "" {
+		return nil, err
 	}
 	p, err := m.plan(ctx)
+	if err == nil && p == nil && l.ID == m.ID { // it was stopped before it wrote the plan, or an undo was after that was dropped
+		err = part()
+	}
 	if err != nil || p == nil {
 		return nil, err
 	}
@@ -38,7 +44,7 @@ func RecordedPlan(ctx context.Context, into world.Database, id string) (*plan.Pl
 		return nil, err
 	}
 	if p.ID == m.ID && p.Version == plan.PlanVersion && p.ID != p.Fingerprint() {
-		return nil, fmt.Errorf("merge: database %q: the merge %s: %w", into.Name, m.ID, ErrPartOfPlan)
+		return nil, part()
 	}
 	return p, p.Validate()
 }

@@ -119,7 +119,20 @@ func TestRecordedPlanInPart(t *testing.T) {
 	small.Rekey = plan.WithoutMatches(p.Rekey)
 	recordPlan(t, into, &small)
 	worldtest.Exec(t, into, "DELETE FROM "+record.MatchesTable)
-	if got, err := record.RecordedPlan(t.Context(), into, ""); got != nil || !errors.Is(err, record.ErrPartOfPlan) {
+	partly := func(ids ...string) {
+		t.Helper()
+		for _, id := range ids {
+			if got, err := record.RecordedPlan(t.Context(), into, id); got != nil || !errors.Is(err, record.ErrPartOfPlan) {
+				t.Errorf("%q: %v, %v", id, got, err)
+			}
+		}
+	}
+	partly("")
+	worldtest.Exec(t, into, "DELETE FROM "+record.RecordTable) // as of an apply that was stopped when it had made the table
+	partly("", p.ID)
+	worldtest.Exec(t, into, "DROP TABLE "+record.MergesTable)
+	partly("", p.ID)
+	if got, err := record.RecordedPlan(t.Context(), into, "another"); got != nil || err != nil {
 		t.Errorf("%v, %v", got, err)
 	}
 }
