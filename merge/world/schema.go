@@ -224,23 +224,56 @@ func (s *Schema) plain(sql string) []sqltext.Token {
 
 func sameWord(a, b sqltext.Token) bool { return a.Text == b.Text }
 
-// different shows what of two texts differs: "UNIQUE there, nothing here".
+// different shows what of two texts differs: "UNIQUE there, nothing here". Parentheses are shown with their partners.
 func (s *Schema) different(there, here string) string {
 	a, b := s.words(there), s.words(here)
-	for len(a) > 0 && len(b) > 0 && sameWord(a[0], b[0]) {
-		a, b = a[1:], b[1:]
+	shorter := min(len(a), len(b))
+	before, behind := 0, 0 // how many words are the same
+	for before < shorter && sameWord(a[before], b[before]) {
+		before++
 	}
-	for len(a) > 0 && len(b) > 0 && sameWord(a[len(a)-1], b[len(b)-1]) {
-		a, b = a[:len(a)-1], b[:len(b)-1]
+	for before+behind < shorter && sameWord(a[len(a)-1-behind], b[len(b)-1-behind]) {
+		behind++
+	}
+	if len(a) == before+behind && len(b) == before+behind {
+		return "spaces or comments differ"
+	}
+	for {
+		closedA, openA := partners(a[before : len(a)-behind])
+		closedB, openB := partners(b[before : len(b)-behind])
+		if before > 0 && closedA+closedB > 0 {
+			before--
+		} else if behind > 0 && openA+openB > 0 {
+			behind--
+		} else {
+			break
+		}
 	}
 	show := func(sql string, all []sqltext.Token) string {
+		all = all[before : len(all)-behind]
 		if len(all) == 0 {
 			return "nothing"
 		}
-		return printable.Text(fmt.Sprintf("%.100s", sql[all[0].Start:all[len(all)-1].End()]))
-	}
-	if len(a) == 0 && len(b) == 0 {
-		return "spaces or comments differ"
+		text := sql[all[0].Start:all[len(all)-1].End()]
+		if short := fmt.Sprintf("%.200s", text); short != text {
+			text = short + " ..."
+		}
+		return printable.Text(text)
 	}
 	return show(there, a) + " there, " + show(here, b) + " here"
+}
+
+// partners counts the parentheses that are closed and not opened, and those that are opened and not closed.
+func partners(all []sqltext.Token) (closed, open int) {
+	for _, t := range all {
+		switch {
+		case t.Text == "(":
+			open++
+		case t.Text == ")" && open > 0:
+			open--
+		case t.Text == ")":
+			closed++
+		}
+	}
+	return closed, open
 }

@@ -185,6 +185,29 @@ func TestInterrupted(t *testing.T) {
 	})
 }
 
+// What differs of CHECK constraints is said with its parentheses.
+func TestChecksCompared(t *testing.T) {
+	t.Parallel()
+	schema := func(sql string) *world.Schema {
+		return &world.Schema{Engine: "mysql", Objects: []world.Object{{Kind: world.Check, Name: "c", Table: "t", SQL: "CONSTRAINT `c` CHECK " + sql}}}
+	}
+	for _, c := range []struct{ there, here, want string }{
+		{"((((`a` <> 2) or (`b` <> 3)) and (`f` = 3)))", "(((`a` <> 2) or ((`b` <> 3) and (`f` = 3))))",
+			"((`a` <> 2) or (`b` <> 3)) and (`f` = 3) there, (`a` <> 2) or ((`b` <> 3) and (`f` = 3)) here"},
+		{"((((`a` <> 2) or (`b` <> 3)) or (`f` = 3)))", "(((`a` <> 2) or (`b` <> 4) or (`f` = 3)))",
+			"((`a` <> 2) or (`b` <> 3)) there, (`a` <> 2) or (`b` <> 4) here"},
+		{"((`a` between 1 and 2))", "((`a` between 1 and 3))", "2 there, 3 here"},
+		{"((`s` <> '" + strings.Repeat("x", 300) + "'))", "((`s` <> ''))", "'" + strings.Repeat("x", 199) + " ... there, '' here"},
+	} {
+		if c.want != "" {
+			c.want = "check c of table t: " + c.want
+		}
+		if got := strings.Join(schema(c.there).Differences(schema(c.here), false), "\n"); got != c.want {
+			t.Errorf("%s and %s: got %q, want %q", c.there, c.here, got, c.want)
+		}
+	}
+}
+
 // Each change of one thing is found, and said in words.
 func TestMutations(t *testing.T) {
 	t.Parallel()
