@@ -201,8 +201,8 @@ func skippedBegun(ctx context.Context, r *runner, j *job, rec *record) {
 // campaign if that does not answer, or cannot be asked without the plan. "" is not known.
 func begunState(ctx context.Context, r *runner, j *job, rec *record) (state merge.State, begun bool) {
 	plan, err := r.planOf(ctx, j)
-	if err != nil || plan == nil {
-		return "", rec.begun()
+	if err != nil || plan == nil { // without a record nothing was made, unless it was opened once
+		return "", rec.begun() && (err != nil || rec.Open)
 	}
 	at, err := merge.LookUp(ctx, plan, j.into, j.databases)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mergesafe/merge"
+	mergerecord "mergesafe/merge/record"
 	"mergesafe/merge/report"
 )
 
@@ -47,7 +48,21 @@ func (p *place) withoutState(b *Book) *Book {
 	return p.book("", "w1 w2")
 }
 
-// When the state and the plan of a fenced merge are lost, an undo of everything does not say that nothing is left.
+// lostPlanOf makes sure that an undo of the only merge tells of the fence whose plan is lost.
+func (p *place) lostPlanOf(b *Book) {
+	p.Helper()
+	s, err := Undo(p.Context(), b, p.options())
+	m := s.Merges[0]
+	if err != nil || m.Phase != Refused || !strings.HasPrefix(m.Problem, "its plan is lost, and server 1 of w1 is fenced: its world goes to ") || m.Advice[1] != "gameid servers release -h" {
+		p.Errorf("%v, %+v", err, m)
+	}
+	if v := s.Say(Telling{Name: "undo"}); v.Word != "FAILED" || v.Ending != report.Refused {
+		p.Errorf("%+v", v)
+	}
+}
+
+// When the state and the plan of a fenced merge are lost, an undo of everything does not say that nothing is left; nor when there is
+// another plan since, which the fences refuse.
 func TestUndoOfALostPlan(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, 3, 3)
@@ -55,13 +70,118 @@ func TestUndoOfALostPlan(t *testing.T) {
 	must(t, os.RemoveAll(b.Plans()))
 	b = p.withoutState(b)
 	for range 2 {
+		p.lostPlanOf(b)
+	}
+	must(t, second(Plan(t.Context(), b, p.options())))
+	p.lostPlanOf(b)
+	if _, err := Apply(t.Context(), b, p.options()); err == nil {
+		t.Error("it was applied")
+	}
+	p.lostPlanOf(b)
+	b = p.withoutState(b)
+	must(t, second(Plan(t.Context(), b, p.options())))
+	p.lostPlanOf(b)
+}
+
+// begunOnly has the state say that the merge is in a phase, without its plan and its new database.
+func (p *place) begunOnly(b *Book, phase Phase) {
+	p.Helper()
+	must(p, os.RemoveAll(b.Plans()))
+	must(p, b.change(p.Context(), func(ctx context.Context, s state) error {
+		return s.set(ctx, b.campaign.Merges[0], func(rec *record) {
+			if rec.Phase = phase; phase == Skipped {
+				rec.Problem = skippedText
+			}
+		})
+	}))
+}
+
+// The state can say that a merge has begun of which nothing was made: without its plan it is as one that has not begun.
+func TestLostPlanBeforeTheRecord(t *testing.T) {
+	t.Parallel()
+	for _, phase := range []Phase{Copying, Failed, Undoing, Trying, Skipped} {
+		named := func(p *place) Options {
+			o := p.options()
+			o.Merges = []string{"w1"}
+			return o
+		}
+		p := newPlace(t, 3, 3)
+		b := p.book("", "w1 w2")
+		planned(t, b, p.options())
+		p.begunOnly(b, phase)
+		planned(t, b, named(p))
+		if got := phases(t, b); got != "w1 planned" {
+			t.Errorf("%s: %s", phase, got)
+		}
+		p.begunOnly(b, phase)
+		s, err := Apply(t.Context(), b, named(p))
+		if err == nil || !strings.Contains(s.Merges[0].Problem, "plan") || s.Merges[0].Phase == Failed {
+			t.Errorf("%s: %v, %+v", phase, err, s.Merges)
+		}
+		p.begunOnly(b, phase)
+		s, err = Undo(t.Context(), b, p.options())
+		must(t, err)
+		if v := s.Say(Telling{Name: "undo"}); v.Word != "UNDONE" || v.Ending != report.Done || s.Merges[0].Problem != "" {
+			t.Errorf("%s: %+v", phase, s.Merges)
+		}
+		planned(t, b, named(p))
+		must(t, second(Apply(t.Context(), b, named(p))))
+		if got := phases(t, b); got != "w1 verified" {
+			t.Errorf("%s: %s", phase, got)
+		}
+
+		p = newPlace(t, 3, 3)
+		b = p.fenced()
+		p.begunOnly(b, phase)
+		p.lostPlanOf(b)
+		p.begunOnly(b, phase)
+		s, err = Plan(t.Context(), b, named(p))
+		if m := s.Merges[0]; err != nil || m.Phase != Refused || !strings.Contains(m.Problem, "gameid servers release -h") {
+			t.Errorf("%s: %v, %+v", phase, err, m)
+		}
+	}
+}
+
+// A new database that was open and is missing is not forgotten with its plan, until an undo.
+func TestLostPlanAfterOpen(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3, 3)
+	b := p.merged()
+	p.away()
+	must(t, os.RemoveAll(b.Plans()))
+	for i, run := range []func(context.Context, *Book, Options) (*Status, error){Plan, Verify, Apply} {
+		s, err := run(t.Context(), b, p.options())
+		if m := s.Merges[0]; m.Problem != "" && !strings.Contains(m.Problem, "its plan is missing: restore ") || !m.Open || (i == 0) != (err != nil) {
+			t.Errorf("%d: %v, %+v", i, err, m)
+		}
+	}
+	s, err := Undo(t.Context(), b, p.options())
+	must(t, err)
+	if m := s.Merges[0]; !strings.HasPrefix(m.Problem, "its plan is lost, and server 1 of w1 is fenced: its world went to ") {
+		t.Errorf("%+v", m)
+	}
+	p.back()
+	must(t, second(Apply(t.Context(), b, p.options())))
+	if got := phases(t, b); got != "w1 verified" {
+		t.Error(got)
+	}
+}
+
+// A record that was made and has no plan yet is told by an undo, also if the state is lost.
+func TestLostPlanBesideABareRecord(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3, 3)
+	b := p.merged()
+	made := p.made("w1")
+	must(t, os.RemoveAll(b.Plans()))
+	made.exec("", "DELETE FROM "+mergerecord.RecordTable)
+	for range 2 {
 		s, err := Undo(t.Context(), b, p.options())
-		if got := phases(t, b); err != nil || got != "w1 refused" || !strings.Contains(s.Merges[0].Problem, "its plan is lost, and server 1 of w1 is fenced: its world goes to ") {
-			t.Errorf("%s, %v, %+v", got, err, s.Merges)
+		must(t, err)
+		if v, m := s.Say(Telling{Name: "undo"}), s.Merges[0]; v.Ending == report.Done || !strings.Contains(m.Problem, merge.ErrPartOfPlan.Error()) {
+			t.Errorf("%+v", m)
 		}
-		if v := s.Say(Telling{Name: "undo"}); v.Word != "FAILED" {
-			t.Errorf("%+v", v)
-		}
+		b = p.withoutState(b)
 	}
 }
 

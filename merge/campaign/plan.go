@@ -90,7 +90,7 @@ func (p *planner) keep(ctx context.Context, _ *runner, j *job) ending {
 			}
 		}
 	}
-	if err == nil && plan == nil {
+	if err == nil && plan == nil && rec.Open {
 		err = p.r.book.planGone(j.Name())
 	}
 	if rec.begun() && err != nil {

@@ -32,7 +32,7 @@ func (b *Book) readPlan(m string) (*merge.Plan, error) {
 	return plan, nil
 }
 
-// planOf reads the plan of a merge. If the file is lost or damaged and the merge has begun, the
+// planOf reads the plan of a merge; nil if it is nowhere. If the file is lost or damaged and the merge has begun, the
 // new database has the plan on record, and the file is written again; so it is if the plan in the file was refused, as one that was
 // made while that database was away.
 func (r *runner) planOf(ctx context.Context, j *job) (*merge.Plan, error) {
@@ -45,9 +45,13 @@ func (r *runner) planOf(ctx context.Context, j *job) (*merge.Plan, error) {
 	if plan != nil {
 		id = ""
 	}
-	recorded, unread := merge.RecordedPlan(ctx, j.into, id)
+	var recorded *merge.Plan
+	there, unread := merge.Exists(ctx, j.into)
+	if there {
+		recorded, unread = merge.RecordedPlan(ctx, j.into, id)
+	}
 	switch {
-	case unread != nil && rec.begun():
+	case unread != nil && rec.begun(), errors.Is(unread, merge.ErrPartOfPlan):
 		return nil, fmt.Errorf("%w; it could not be recovered from the new database: %w",
 			r.book.planGone(j.Name()), report.Plainly(unread))
 	case unread != nil, recorded == nil, !slices.Equal(namesOf(recorded), j.Worlds):

@@ -33,32 +33,23 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 	not := func(err error, problem string, advice, reports []string) ending {
 		return recordNotUndone(ctx, r, j, rec, plan, failure, err, problem, advice, reports)
 	}
+	nothing := func() ending { return nothingLeft(ctx, r, j, rec, plan, failure, began) }
 	if err == nil && plan == nil {
-		if !rec.begun() {
-			return unplanned(ctx, r, j)
-		}
-		err = r.book.planGone(j.Name())
+		return nothing()
 	}
 	var options merge.Options
 	stop := func() {}
 	if err == nil {
 		options, stop, err = r.work(ctx, plan)
 	}
-	if err != nil && plan == nil && !rec.begun() {
-		// Only its plan is lost; as one that has begun and failed it would never get a new one.
-		problem := "it has not begun, and its plan cannot be read: " + plainly(err)
-		r.update(j.Merge, KindRefused, problem, func(now *record) {
-			now.rest(Refused, problem, []string{"To plan it again:", r.opts.Command("plan", j.Name())}, nil)
-			now.Plan = ""
-		})
-		return failed
-	}
 	if err != nil {
 		return not(err, plainly(err), nil, nil)
 	}
 	defer stop()
 	at, unread := begunAlready(ctx, plan, j.into, j.databases)
-	nothing := unread == nil && at == nil
+	if unread == nil && at == nil {
+		return nothing()
+	}
 	if at != nil && at.State.Nothing() { // its fences would be lifted, and the database would stay where it is
 		if err := j.elsewhere(ctx, plan, "undo"); err != nil {
 			return not(err, plainly(err), nil, nil)
@@ -81,25 +72,12 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 		})
 	}
 	force := merge.UndoOptions{Options: m.watch(options), Force: r.opts.Force, Begun: begun, MayPlace: func(ctx context.Context) error { return r.mayMoveBack(ctx, j, plan) }, Placing: func(ctx context.Context) error { return r.move(ctx, j, plan, true) }}
-	var undone *merge.Undone
-	if err = merge.ErrNoMerge; !nothing {
-		undone, err = merge.Undo(ctx, plan, j.into, j.databases, force)
-	}
-	already := nothing && rec.begun() && !tried // an earlier undo was killed before it could say so
-	if already {
-		if err := r.move(ctx, j, plan, true); err != nil {
-			return not(err, plainly(err), nil, nil)
-		}
-	}
+	undone, err := merge.Undo(ctx, plan, j.into, j.databases, force)
 	switch {
-	case tried && (nothing || err == nil):
-		r.update(j.Merge, KindUndone, "the database of the rehearsal was dropped", func(now *record) { now.dropped(); now.Undo = UndidRehearsal })
-		return done
-	case already:
-		recordUndone(r, j, failure, "there was nothing to drop", began, nil)
-		return done
-	case errors.Is(err, merge.ErrNoMerge) && !rec.begun():
-		r.update(j.Merge, "", "", func(now *record) { now.idle(); now.Phase = rec.Phase })
+	case errors.Is(err, merge.ErrNoMerge):
+		return nothing()
+	case tried && err == nil:
+		recordDropped(r, j)
 		return done
 	case err == nil:
 		o := r.outcome("undo", plan, began, nil)
@@ -131,27 +109,56 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 	return not(err, problem, advice, r.report(j, o, "undo"))
 }
 
-// unplanned ends the undo of a merge that was never planned, as far as is known: if a fence says that it has begun, its state
-// and its plan were lost.
-func unplanned(ctx context.Context, r *runner, j *job) ending {
+// nothingLeft ends the undo of a merge that has no record and no fence of its plan, which is nil if it is lost. A fence of a plan that
+// was lost may stand all the same, and another plan be there by now: whoever asks for an undo is told of it.
+func nothingLeft(ctx context.Context, r *runner, j *job, rec *record, plan *merge.Plan, failure string, began time.Time) ending {
+	fence, err := j.fence(ctx)
+	switch {
+	case ctx.Err() != nil:
+		r.update(j.Merge, "", "", (*record).idle)
+		return done
+	case err != nil:
+		return recordNotUndone(ctx, r, j, rec, plan, failure, err, plainly(err), nil, nil)
+	case fence != "":
+		problem := "its plan is lost, and " + fence
+		advice := []string{"Undo that merge with a copy of its plan; without one, and if no new database was made or it is lost for good:", "gameid servers release -h"}
+		r.update(j.Merge, KindRefused, problem, func(now *record) { now.rest(Refused, problem, advice, nil); now.Undo = UndidNothing })
+		return failed
+	case rec.Phase.IsTry():
+		recordDropped(r, j)
+		return done
+	case !rec.begun():
+		r.update(j.Merge, "", "", func(now *record) { now.idle(); now.Phase = rec.Phase })
+		return done
+	}
+	if plan != nil { // an earlier undo was killed before it could say so
+		if err := r.move(ctx, j, plan, true); err != nil {
+			return recordNotUndone(ctx, r, j, rec, plan, failure, err, plainly(err), nil, nil)
+		}
+	}
+	recordUndone(r, j, failure, "there was nothing to drop", began, nil)
+	return done
+}
+
+// fence says which server of the worlds a merge into the new database has fenced, by whatever plan; "" if there is none.
+func (j *job) fence(ctx context.Context) (string, error) {
 	for _, d := range j.databases {
 		servers, err := mergerecord.Servers(ctx, d)
 		if err != nil {
-			r.opts.Warn(fmt.Sprintf("whether a merge without a plan has fenced %s is not known: %s", printable.Text(d.Name), plainly(err)))
-			continue
+			return "", fmt.Errorf("whether a merge has fenced %s is not known: %w", printable.Text(d.Name), err)
 		}
 		for _, s := range servers {
-			fence, fenced := worldregistry.FenceOf(s.Holder)
-			if !fenced || fence.Here || fence.Into != j.into.Name {
-				continue
+			if fence, fenced := worldregistry.FenceOf(s.Holder); fenced && !fence.Here && fence.Into == j.into.Name {
+				return fmt.Sprintf("server %s of %s is fenced: %s", s.ID, printable.Text(d.Name), fence), nil
 			}
-			problem := fmt.Sprintf("its plan is lost, and server %s of %s is fenced: %s", s.ID, printable.Text(d.Name), fence)
-			advice := []string{"Undo that merge with a copy of its plan; without one, and if no new database was made or it is lost for good:", "gameid servers release -h"}
-			r.update(j.Merge, KindRefused, problem, func(now *record) { now.rest(Refused, problem, advice, nil); now.Undo = UndidNothing })
-			return failed
 		}
 	}
-	return done
+	return "", nil
+}
+
+// recordDropped records that a rehearsal was undone.
+func recordDropped(r *runner, j *job) {
+	r.update(j.Merge, KindUndone, "the database of the rehearsal was dropped", func(now *record) { now.dropped(); now.Undo = UndidRehearsal })
 }
 
 // recordUndone records that a merge was undone.
@@ -182,6 +189,9 @@ func recordNotUndone(
 		advice = []string{"When it is fixed:", r.opts.Command("undo", j.Name())}
 	}
 	phase, kind := Failed, KindFailed
+	if plan == nil && !before.begun() {
+		phase, kind = Refused, KindRefused
+	}
 	if before.Phase == Verified && plan != nil && lasting(err) {
 		if at, err := merge.LookUp(ctx, plan, j.into, j.databases); err == nil && at.State == merge.StateOpen {
 			phase, kind = Verified, KindRefused

@@ -41,8 +41,10 @@ func verifyOne(ctx context.Context, r *runner, j *job) ending {
 	}
 	plan, err := r.planOf(ctx, j)
 	if err == nil && plan == nil {
-		err = errors.New("it has no plan")
-		if !j.named {
+		switch err = errors.New("it has no plan"); {
+		case before.Open:
+			err = r.book.planGone(j.Name())
+		case !j.named:
 			return done
 		}
 	}
