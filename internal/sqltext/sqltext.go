@@ -257,6 +257,52 @@ func Parts(text string) (parts []string) {
 	return append(parts, strings.TrimSpace(text[start:]))
 }
 
+// Flat leaves the parentheses of an AND within an AND, and of an OR within an OR, out of a text that a server of MySQL or
+// MariaDB has printed. They mean nothing: where NOT or a comparison of rows became one, MySQL prints ((a or b) or c), and
+// once it has read that, (a or b or c).
+func Flat(sql string) string {
+	type group struct {
+		start, end int    // its parentheses
+		within     int    // the group around it
+		operator   string // between its operands, if it is one everywhere
+	}
+	all := MySQL(sql)
+	groups, in := []group{{start: -1, end: len(all)}}, 0
+	for i, t := range all {
+		switch word := strings.ToLower(t.Text); word {
+		case "(":
+			groups = append(groups, group{start: i, end: len(all), within: in})
+			in = len(groups) - 1
+		case ")":
+			groups[in].end = i
+			in = groups[in].within
+		case "and", "or", "xor", "between", "case": // the AND of BETWEEN is none, and CASE has operands of its own
+			if is := &groups[in].operator; *is == "" || *is == word {
+				*is = word
+			} else {
+				*is = "mixed"
+			}
+		}
+	}
+	var needless []int
+	for _, g := range groups[1:] {
+		around := groups[g.within]
+		if g.operator != around.operator || g.operator != "and" && g.operator != "or" || g.end == len(all) {
+			continue
+		}
+		// An operand may be more than what stands in parentheses: not (a or b).
+		ends := func(i int) bool { return i == around.start || i == around.end || all[i].Keyword(g.operator) }
+		if ends(g.start-1) && ends(g.end+1) {
+			needless = append(needless, g.start, g.end)
+		}
+	}
+	slices.Sort(needless)
+	for _, i := range slices.Backward(needless) {
+		sql = sql[:all[i].Start] + sql[all[i].End():]
+	}
+	return sql
+}
+
 // Definitions are the tokens that stand between the parentheses of CREATE TABLE
 // name ( ... ), and of these the places of those that stand in no others.
 func Definitions(all []Token) (inside []Token, outer []int) {

@@ -64,3 +64,43 @@ func TestParts(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// Parentheses go where one operator stands within the same, and nowhere else.
+func TestFlat(t *testing.T) {
+	for sql, want := range map[string]string{
+		"(((`a` <> 2) or (`b` <> 3)) or (`s` = 'q'))":                            "((`a` <> 2) or (`b` <> 3) or (`s` = 'q'))",
+		"((`s` = 'q') or ((`a` <> 2) or (`b` <> 3)))":                            "((`s` = 'q') or (`a` <> 2) or (`b` <> 3))",
+		"(((`a` AND `b`) and (`c` and `d`)) and `e`)":                            "(`a` AND `b` and `c` and `d` and `e`)",
+		"CONSTRAINT `or` CHECK (((`a` or `b`) or `c`)) /*!80016 NOT ENFORCED */": "CONSTRAINT `or` CHECK ((`a` or `b` or `c`)) /*!80016 NOT ENFORCED */",
+		"(`a` = ((`b` or `c`) or `d`))":                                          "(`a` = (`b` or `c` or `d`))",
+		"f((((`a` or `b`) or `c`) or `d`),(`e` and `f`))":                        "f((`a` or `b` or `c` or `d`),(`e` and `f`))",
+		"(((`a` and `b`) or (`c` and (`d` and `e`))) and `f`)":                   "(((`a` and `b`) or (`c` and `d` and `e`)) and `f`)",
+		"((`a` or 'b) or (c') or `d`)":                                           "(`a` or 'b) or (c' or `d`)",
+		"(`a` or (`b` and `c`))":                                                 "",
+		"((`a` or `b`) and `c`)":                                                 "",
+		"((`a` xor `b`) xor `c`)":                                                "",
+		"((`a` or `b`) xor (`c` or `d`))":                                        "",
+		"((`a` between 1 and 2) and `b`)":                                        "",
+		"(`b` and (`a` between 1 and 2))":                                        "",
+		"(`a` between (`b` and `c`) and 2)":                                      "",
+		"(`a` between 1 and (`b` and `c`))":                                      "",
+		"(`a` or `b` and (`c` or `d`))":                                          "",
+		"(`a` or not (`b` or `c`))":                                              "",
+		"(`a` or (not((`b` or `c`))))":                                           "",
+		"(`a` or (`b` or `c`) = `d`)":                                            "",
+		"(`a` or ((`b` or `c`) is true))":                                        "",
+		"(`a` or f(`b` or `c`))":                                                 "",
+		"(`a` or (`b` or `c`),(`d` or `e`))":                                     "",
+		"(case when (`a` or `b`) then (`c` or `d`) end)":                         "",
+		"(`a` or case (`b` or `c`) when 1 then (`d` or `e`) or `f` end)":         "",
+		"((`a` or `b`) or `c`":                                                   "(`a` or `b` or `c`",
+		"`a`) or (`b` or (`c`":                                                   "",
+	} {
+		if want == "" {
+			want = sql
+		}
+		if got := Flat(sql); got != want {
+			t.Errorf("%s: got %s, want %s", sql, got, want)
+		}
+	}
+}

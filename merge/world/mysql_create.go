@@ -33,7 +33,7 @@ func mysqlReadStatements(ctx context.Context, conn *sql.Conn, b *builder) (err e
 		if err := conn.QueryRowContext(ctx, "SHOW CREATE TABLE "+sqldb.MySQL.Quote(t.name)).Scan(&name, &statement); err != nil {
 			return err
 		}
-		statement = readable(statement)
+		statement = sqltext.Flat(readable(statement)) // as a merge makes it
 		all := sqltext.MySQL(statement)
 		t.partitionOfRest = hasPartitionOfRest(all)
 		t.checks(sqldb.MySQL, all, func(after []sqltext.Token) bool {

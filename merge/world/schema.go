@@ -216,8 +216,10 @@ func (s *Schema) words(sql string) []sqltext.Token {
 }
 
 // plain are the words of a part of a table without what depends on the age of a table: a remark on the version of a
-// server that made a column, and the character set of a literal (MySQL changes _utf8mb4'x' by any ALTER TABLE).
+// server that made a column, the character set of a literal (MySQL changes _utf8mb4'x' by any ALTER TABLE), and parentheses
+// that MySQL leaves out when it makes a CHECK constraint of its own text.
 func (s *Schema) plain(sql string) []sqltext.Token {
+	sql = sqltext.Flat(sql)
 	all := s.words(sql)
 	return slices.DeleteFunc(all, func(t sqltext.Token) bool { return t.IsCharset(sql) })
 }

@@ -185,13 +185,15 @@ func TestInterrupted(t *testing.T) {
 	})
 }
 
-// What differs of CHECK constraints is said with its parentheses.
+// CHECK constraints are the same if only parentheses differ that mean nothing. What differs is said with its parentheses.
 func TestChecksCompared(t *testing.T) {
 	t.Parallel()
 	schema := func(sql string) *world.Schema {
 		return &world.Schema{Engine: "mysql", Objects: []world.Object{{Kind: world.Check, Name: "c", Table: "t", SQL: "CONSTRAINT `c` CHECK " + sql}}}
 	}
 	for _, c := range []struct{ there, here, want string }{
+		{"((((`a` <> 2) or (`b` <> 3)) or (`s` = _utf8mb4'q')))", "(((`a` <> 2) or (`b` <> 3) or (`s` = _latin1'q')))", ""},
+		{"((((`a` = 1) and (`b` = 2)) and (`f` = 3)))", "(((`a` = 1) and ((`b` = 2) and (`f` = 3))))", ""},
 		{"((((`a` <> 2) or (`b` <> 3)) and (`f` = 3)))", "(((`a` <> 2) or ((`b` <> 3) and (`f` = 3))))",
 			"((`a` <> 2) or (`b` <> 3)) and (`f` = 3) there, (`a` <> 2) or ((`b` <> 3) and (`f` = 3)) here"},
 		{"((((`a` <> 2) or (`b` <> 3)) or (`f` = 3)))", "(((`a` <> 2) or (`b` <> 4) or (`f` = 3)))",
