@@ -42,6 +42,18 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 	if err == nil {
 		options, stop, err = r.work(ctx, plan)
 	}
+	if err != nil && plan == nil && !rec.begun() && !errors.Is(err, merge.ErrPartOfPlan) {
+		if fence, unread := j.fence(ctx); fence != "" || unread != nil {
+			return nothing()
+		}
+		// Only its plan is lost; as one that has begun and failed it would never get a new one.
+		problem := "it has not begun, and its plan cannot be read: " + plainly(err)
+		r.update(j.Merge, KindRefused, problem, func(now *record) {
+			now.rest(Refused, problem, []string{"To plan it again:", r.opts.Command("plan", j.Name())}, nil)
+			now.Plan = ""
+		})
+		return failed
+	}
 	if err != nil {
 		return not(err, plainly(err), nil, nil)
 	}
