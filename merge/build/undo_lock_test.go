@@ -83,7 +83,7 @@ func TestUndoWhileOthersWrite(t *testing.T) {
 // With -force, what players wrote is dropped; but no number that was given while the undo works is given again.
 func TestUndoForcedWhileOthersWrite(t *testing.T) {
 	servertest.NotShort(t)
-	servertest.OnMySQLToo(t, func(t *testing.T) {
+	servertest.OnMySQLIfLong(t, func(t *testing.T) {
 		e := worldtest.Engines()[1]
 		wrote, kept := 0, 0
 		for n, met := int64(0), true; met; n += int64(servertest.Scale(17, 1)) {
@@ -134,7 +134,7 @@ func TestUndoForcedWhileOthersWrite(t *testing.T) {
 // What a client is given between a forced undo that was killed, wherever, and the one that goes on is not given again.
 func TestUndoForcedAgain(t *testing.T) {
 	servertest.NotShort(t)
-	servertest.OnMySQLToo(t, func(t *testing.T) {
+	servertest.OnMySQLIfLong(t, func(t *testing.T) {
 		e := worldtest.Engines()[1]
 		wrote := 0
 		for n, met := int64(0), true; met; n += int64(servertest.Scale(9, 1)) {
@@ -218,7 +218,7 @@ func TestUndoDoesNotWaitForItself(t *testing.T) {
 // An undo that was interrupted wherever goes on without -force if nobody wrote: what it dropped itself is no change.
 func TestUndoComparesWhatIsLeft(t *testing.T) {
 	servertest.NotShort(t)
-	servertest.OnMySQLToo(t, func(t *testing.T) {
+	servertest.OnMySQLIfLong(t, func(t *testing.T) {
 		e := worldtest.Engines()[1]
 		for n, met := int64(0), true; met; n += int64(servertest.Scale(11, 1)) {
 			all := []world.Database{worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5)}
