@@ -15,14 +15,14 @@ import (
 	"mergesafe/merge/world"
 )
 
-// Without a registry nothing but the database server keeps a game from writing to a database that is compared and then dropped.
-// So the undo locks the tables, by a connection of its own: the locks end with its session, and so with the process. It reads
-// them by that connection, too, since no other can, and drops them by it before it lets others in.
+// Without a registry, only the database server can keep a game from writing to a database while it is compared and dropped. So
+// undo locks the tables on a connection of its own: the locks end with that session, and so with the process. It reads and
+// drops the tables on the same connection, since no other one can.
 
-// errLetIn says that the session ended that kept others out: they may have written since.
+// errLetIn says that the session with the locks has ended: other processes may have written since.
 var errLetIn = errors.New("the connection that locked the tables was lost")
 
-// fromTheLocks makes of [errLetIn] an error after which a step begins again, with new locks: one of its parts cannot.
+// fromTheLocks makes [errLetIn] an error that the whole step retries, with new locks: a part of it cannot.
 func fromTheLocks(err error) error {
 	if errors.Is(err, errLetIn) {
 		err = fmt.Errorf("%w: %w", sqldb.ErrRetryable, err)
@@ -56,7 +56,7 @@ func (u *undo) keepOut(ctx context.Context) (*world.Connection, error) {
 	return out, nil
 }
 
-// letIn lets others write again.
+// letIn releases the locks.
 func (u *undo) letIn() {
 	if u.out != nil {
 		u.out.Close()
@@ -81,12 +81,10 @@ func (u *undo) reads() *job.Run {
 	if u.out == nil {
 		return u.Run
 	}
-	by := *u.Run
-	by.New = u.out
-	return &by
+	return u.Over(u.out)
 }
 
-// shut keeps others out of what is dropped. It compares that under the locks, unless Force is set.
+// shut locks the tables. Unless Force is set, it also compares them with the record, under the locks.
 func (u *undo) shut(ctx context.Context) error {
 	u.shuts = true
 	if !u.force {
@@ -99,7 +97,7 @@ func (u *undo) shut(ctx context.Context) error {
 	})
 }
 
-// stillShut shuts again if the session was lost that kept others out.
+// stillShut locks the tables again if the session with the locks was lost.
 func (u *undo) stillShut(ctx context.Context) error {
 	if !u.shuts || u.out != nil || !u.New.Dialect().MySQL() {
 		return nil

@@ -90,6 +90,13 @@ func (r *Run) Progress(step, database, table string, rows int) {
 	r.Tally.did(step, database, table, int64(rows))
 }
 
+// Over is the run with another connection to the new database, the only one that can read its tables: one after another.
+func (r *Run) Over(on *world.Connection) *Run {
+	by := *r
+	by.New, by.Opts.Parallel = on, 1
+	return &by
+}
+
 // Count counts the rows of a table of the new database.
 func (r *Run) Count(ctx context.Context, table string) (int64, error) {
 	return r.New.Number(ctx, "SELECT COUNT(*) FROM "+r.New.Dialect().Quote(table), false)

@@ -27,9 +27,7 @@ func Written(ctx context.Context, r *job.Run, alone func(ctx context.Context) (*
 	if alone, err := alone(ctx); err != nil {
 		return nil, err
 	} else if alone != nil {
-		by := *r
-		by.New, by.Opts.Parallel = alone, 1
-		tables = &by
+		tables = r.Over(alone)
 	}
 	note := func(table, what string) {
 		written = append(written, plan.Refusal{Source: r.New.Name, Table: table, Reason: what})

@@ -182,10 +182,10 @@ func (l *life) do(m *aMerge, command string, f *fault) answer {
 	if a.word == killed {
 		l.died[command] = true
 	}
-	if w := elsewhere; w != "" && (command == "plan" || command == "apply" && (l.was == none || l.was == planAgain)) {
+	if elsewhere != "" && (command == "plan" || command == "apply" && (l.was == none || l.was == planAgain)) {
 		l.count.judged["5 begins: "+command+" of a world that is elsewhere"]++
 		if a.word == ready || a.word == done {
-			l.broken(5, "%s of %s said %s, and the fleet registry knows that %s continues elsewhere", command, m.name, a.word, w)("")
+			l.broken(5, "%s of %s said %s, and the fleet registry knows that %s continues elsewhere", command, m.name, a.word, elsewhere)("")
 		}
 	}
 	if command == "plan" {
