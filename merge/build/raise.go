@@ -25,7 +25,7 @@ func (u *undo) raise(ctx context.Context) error {
 	if err := u.stillShut(ctx); err != nil {
 		return err
 	}
-	if u.Manifest.Raised() { // tables, and our own, may be gone; those of the game that are there may have counted on since
+	if u.Manifest.Raised() { // tables and our own may be dropped by now; the others may have counted further since
 		return u.raiseCounters(ctx)
 	}
 	u.writing(true)

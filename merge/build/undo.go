@@ -146,7 +146,7 @@ type undo struct {
 	// it has given since.
 	older bool
 
-	shuts bool              // nobody may write to what is dropped; see [undo.shut]
+	shuts bool              // the tables that are dropped have to be locked; see [undo.shut]
 	out   *world.Connection // see [undo.keepOut]; nil before that, or if its session was lost
 }
 

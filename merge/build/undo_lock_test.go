@@ -80,7 +80,7 @@ func TestUndoWhileOthersWrite(t *testing.T) {
 	})
 }
 
-// With -force, what players wrote is dropped; but no number that was given while the undo works is given again.
+// undo -force drops what players wrote; but a number that the new database gave meanwhile is not given again.
 func TestUndoForcedWhileOthersWrite(t *testing.T) {
 	servertest.NotShort(t)
 	servertest.OnMySQLIfLong(t, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestUndoForcedWhileOthersWrite(t *testing.T) {
 	})
 }
 
-// What a client is given between a forced undo that was killed, wherever, and the one that goes on is not given again.
+// A number that a client gets after a forced undo was killed, at any point, and before it is resumed, is not given again.
 func TestUndoForcedAgain(t *testing.T) {
 	servertest.NotShort(t)
 	servertest.OnMySQLIfLong(t, func(t *testing.T) {
@@ -172,8 +172,7 @@ func TestUndoForcedAgain(t *testing.T) {
 	})
 }
 
-// No connection of an undo waits for the locks of the other: on MySQL each look at a table that counts would take the ten
-// seconds after which such a wait ends.
+// Undo never waits for its own locks. On MySQL, reading the catalogue would wait ten seconds for each table with AUTO_INCREMENT.
 func TestUndoDoesNotWaitForItself(t *testing.T) {
 	servertest.OnMySQLToo(t, func(t *testing.T) {
 		e := worldtest.Engines()[1]
@@ -215,7 +214,7 @@ func TestUndoDoesNotWaitForItself(t *testing.T) {
 	})
 }
 
-// An undo that was interrupted wherever goes on without -force if nobody wrote: what it dropped itself is no change.
+// An undo that was interrupted at any point resumes without -force if no other process wrote: what undo dropped is no change.
 func TestUndoComparesWhatIsLeft(t *testing.T) {
 	servertest.NotShort(t)
 	servertest.OnMySQLIfLong(t, func(t *testing.T) {
@@ -240,7 +239,7 @@ func TestUndoComparesWhatIsLeft(t *testing.T) {
 	})
 }
 
-// A table that others make while an undo works, of the name of one that it dropped, is theirs, and stays with its rows.
+// If another process makes a table with the name of one that undo has just dropped, undo keeps it and its rows.
 func TestUndoLeavesWhatOthersMakeAnew(t *testing.T) {
 	servertest.OnMySQLToo(t, func(t *testing.T) {
 		e := worldtest.Engines()[1]

@@ -121,8 +121,8 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 	return not(err, problem, advice, r.report(j, o, "undo"))
 }
 
-// nothingLeft ends the undo of a merge that has no record and no fence of its plan, which is nil if it is lost. A fence of a plan that
-// was lost may stand all the same, and another plan be there by now: whoever asks for an undo is told of it.
+// nothingLeft ends the undo of a merge without a record and without a fence of its plan. plan is nil if it is lost. The worlds may
+// still be fenced by a lost plan, also if there is a new plan by now: then the undo fails, and names the fence.
 func nothingLeft(ctx context.Context, r *runner, j *job, rec *record, plan *merge.Plan, failure string, began time.Time) ending {
 	fence, err := j.fence(ctx)
 	switch {

@@ -155,8 +155,8 @@ func TestLeaveSilent(t *testing.T) {
 	worldtest.PlanOf(t, e, all, both("level = 40"))
 }
 
-// If a condition meets no row, all rows come.
-func TestLeaveNobody(t *testing.T) {
+// If no row meets the condition, all rows come.
+func TestLeaveNoRow(t *testing.T) {
 	e := worldtest.OnSQLite(t)
 	all := worldtest.KeyWorlds(t, e, 2, worldtest.Leavers...)
 	p, into := worldtest.PlanOf(t, e, all, worldtest.LeaveOptions(where("hero", "level > 1000")))

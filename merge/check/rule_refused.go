@@ -141,8 +141,8 @@ func (all *refusals) look(ctx context.Context, f *Facts, r *Reader, t *catalog.T
 	for i, c := range ask {
 		if known := all.of(c); c.Kind != catalog.ConditionMoment {
 			known.note(db, found[i])
-		} else if found[i].Rows > 0 { // of a CHECK that is decided without it, it takes them
-			known.result.Gaps = append(known.result.Gaps, verdict.Gap{World: db.Name, Reason: fmt.Sprintf("%s in %s a text that stands for the present time: SQLite refuses it if it needs the date",
+		} else if found[i].Rows > 0 { // SQLite accepts them if the CHECK is decided without the date
+			known.result.Gaps = append(known.result.Gaps, verdict.Gap{World: db.Name, Reason: fmt.Sprintf("%s in %s a text that means the present time: SQLite refuses it if it needs the date",
 				printable.Count(found[i].Rows, "row has", "rows have"), c.Columns[0])})
 		}
 	}

@@ -488,7 +488,7 @@ func (v *View) status(o *Outcome, place string) {
 		case at.Closed:
 			v.Sentence, v.Color = rows+" were copied, and it was opened; an undo has closed it to game servers", verdict.NotVerified
 			v.Then("To resume that, unless it runs elsewhere:", then.Undo)
-			v.Then("To let them in again:", then.Open)
+			v.Then("To open it to game servers again:", then.Open)
 		default:
 			v.Then("To prove it:", then.Verify)
 		}

@@ -67,7 +67,7 @@ func (q *query) begin() {
 	}
 }
 
-// besides returns what takes each row beside the scan; nil if nobody does.
+// besides returns a function that gets each row of the scan; nil if none is needed.
 func (q *query) besides() func(row []driver.Value) error {
 	if q.aside == nil && q.tests == nil {
 		return nil

@@ -244,8 +244,8 @@ func (r *conditionReader) word(t, before sqltext.Token, called, marks bool) stri
 	return t.Text
 }
 
-// skips says what of a condition MySQL and MariaDB need not compute of a row that is there, but do compute, and may fail to, of
-// one that is written: whether something is NULL whose type says that it is not, and rows of several values. "" if nothing.
+// skips returns why a SELECT may not evaluate all of a condition, though an INSERT does and may fail; "" if it does. MySQL and
+// MariaDB skip IS NULL of an expression whose type cannot be NULL, and, in some cases, rows of several values.
 func (r *conditionReader) skips(all []sqltext.Token) string {
 	if r.d == sqldb.SQLite {
 		return ""
@@ -301,8 +301,8 @@ var (
 	unsure = []string{"nullif", "json_extract", "json_value", "json_search", "elt", "str_to_date"}
 )
 
-// isComputed reports whether a server computes an operand to find out whether it is NULL, since it may be by its type; or whether that
-// cannot fail, as it is made of columns, literals and [total] functions alone.
+// isComputed reports whether the answer of IS NULL can be trusted: its operand may be NULL by its type, so that the server computes
+// it, or it cannot fail, since it consists of columns, literals and [total] functions alone.
 func (r *conditionReader) isComputed(operand []sqltext.Token) bool {
 	nullable, plain, swallowed := false, true, false
 	for _, t := range operand {

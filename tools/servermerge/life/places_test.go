@@ -335,7 +335,7 @@ func (s *schemas) look(at string) (*image, error) {
 			i.counts[o[1]] = next - 1
 			err = i.take(s.reader, o[1], "`"+name+"`.`"+o[1]+"`")
 			if failed, is := errors.AsType[*mysql.MySQLError](err); is && failed.Number == 1205 && s.last[at] != nil {
-				i.rows[o[1]], err = s.last[at].rows[o[1]], nil // an undo, at whose side this is, keeps all others out
+				i.rows[o[1]], err = s.last[at].rows[o[1]], nil // locked by the undo that runs meanwhile
 			}
 		}
 		if o[2] == "ENABLED" {
