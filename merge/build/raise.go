@@ -67,7 +67,9 @@ func (u *undo) raiseCounters(ctx context.Context) error {
 		err := change.Surpass(ctx, u.reads(), i, to)
 		to.Close()
 		if err != nil {
-			u.letIn() // the session that has the locks may be lost
+			if u.out != u.New { // of which there is a transaction
+				u.letIn() // the session that has the locks may be lost
+			}
 			return fromTheLocks(err)
 		}
 	}

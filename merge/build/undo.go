@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mergesafe/internal/naming"
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
@@ -146,14 +147,14 @@ type undo struct {
 	// it has given since.
 	older bool
 
-	shuts bool              // the tables that are dropped have to be locked; see [undo.shut]
+	shuts bool              // what is dropped has to be locked; see [undo.shut]
 	out   *world.Connection // see [undo.keepOut]; nil before that, or if its session was lost
 }
 
 // writing opens the new database in the other way when it is used next. A file on a full disk can be read, and removed,
 // but not be opened for writing.
 func (u *undo) writing(is bool) {
-	if is != u.New.Writes && !u.New.Dialect().MySQL() {
+	if is != u.New.Writes && !u.New.Alone && !u.New.Dialect().MySQL() {
 		u.New.Close()
 		u.New.Writes = is
 	}
@@ -238,8 +239,7 @@ func (u *undo) begin(ctx context.Context, recorded record.State) (was record.Sta
 		})
 		if errors.Is(sqldb.Translate(err), sqldb.ErrDiskFull) && !was.Entered() { // what is dropped makes room
 			u.Manifest.Left = recorded
-			u.writing(false)
-			u.alone(true)
+			u.alone()
 			return nil
 		}
 		return err
@@ -286,9 +286,9 @@ func (u *undo) undoPlace(ctx context.Context) error {
 }
 
 // stillUndoing returns [record.ErrBusy] if another process came to the end of the undo meanwhile: what is there now may be
-// a later merge by the same plan. The database is opened again: a file that is open may have been removed.
+// a later merge by the same plan. The database is opened again: a file that is open, and not locked, may have been removed.
 func (u *undo) stillUndoing(ctx context.Context) error {
-	if !u.New.Dialect().MySQL() {
+	if !u.New.Alone && !u.New.Dialect().MySQL() {
 		u.New.Close()
 	}
 	return u.still(ctx)
@@ -435,16 +435,18 @@ func (u *undo) nothing(ctx context.Context) error {
 // it has given more than the first world.
 func (u *undo) played(ctx context.Context) (ran bool, err error) {
 	err = u.Retry(ctx, "checking the registry of "+u.New.Name, func(ctx context.Context) error {
-		was, err := record.Servers(ctx, u.Worlds[0].Database)
+		was, err := u.registries(ctx)
 		if err != nil {
 			return err
 		}
-		now, err := record.Servers(ctx, u.New.Database)
-		for _, n := range now {
-			at := slices.IndexFunc(was, func(s worldregistry.Server) bool { return s.ID == n.ID && s.World == n.World })
-			ran = ran || at >= 0 && n.Reserved > was[at].Reserved
+		now, err := givenIn(ctx, u.New)
+		if err != nil {
+			return err
 		}
-		return err
+		for of, s := range was[0].servers {
+			ran = ran || now.servers[of].reserved > s.reserved
+		}
+		return nil
 	})
 	return ran, err
 }
@@ -483,9 +485,8 @@ func (u *undo) mayDrop(ctx context.Context, state record.State) error {
 	return err
 }
 
-// untouched refuses if others than the merge wrote to the new database. If none did, no other connection can write to tables of
-// a server until they are dropped: a row that came after its table was compared would be lost. Of a file, a read fails if it
-// has changed since.
+// untouched refuses if others than the merge wrote to the new database. If none did, no other connection can write to it until it
+// is dropped: a row that came after its table was compared would be lost.
 func (u *undo) untouched(ctx context.Context) error {
 	var written []plan.Refusal
 	err := u.Retry(ctx, "comparing "+u.New.Name+" with its record", func(ctx context.Context) error {
@@ -549,8 +550,8 @@ func (u *undo) drop(ctx context.Context) error {
 }
 
 // ours are the tables that the merge made, but for the record, which goes last.
-func (u *undo) ours() []string {
-	return append(u.tables(), slices.DeleteFunc(sqldb.Tables(), func(table string) bool { return table == record.RecordTable })...)
+func (u *undo) ours(all *world.Schema) []string {
+	return slices.Concat(all.Tables(), u.tables(), slices.DeleteFunc(sqldb.Tables(), func(table string) bool { return table == record.RecordTable }))
 }
 
 // tables are those of the game that the merge made.
@@ -570,14 +571,28 @@ func (u *undo) dropOnServer(ctx context.Context, all *world.Schema) error {
 	if err := u.stillShut(ctx); err != nil {
 		return err
 	}
-	others, err := all.Drop(ctx, u.New, u.ours(), nil, u.dropLocked)
+	if err := all.DropReaders(ctx, u.New); err != nil {
+		return err
+	}
+	dropped, err := u.dropLocked(ctx)
 	if err != nil {
 		return fromTheLocks(err)
+	}
+	rest := slices.DeleteFunc(u.ours(all), func(table string) bool { return naming.Among(dropped, table) }) // which others may have made anew
+	if err := world.DropTables(ctx, u.New, rest); err != nil {
+		return err
+	}
+	if err := all.DropSequences(ctx, u.New); err != nil {
+		return err
+	}
+	others, err := world.Contains(ctx, u.New)
+	if err != nil {
+		return err
 	}
 	if u.leaves(others) {
 		_, err = world.Remove(ctx, u.New)
 	} else {
-		_, err = new(world.Schema).Drop(ctx, u.New, nil, []string{record.RecordTable}, nil)
+		err = world.DropTables(ctx, u.New, []string{record.RecordTable})
 	}
 	if err == nil { // the next merge need not wait for the lock
 		u.New.Begins = nil
@@ -618,7 +633,13 @@ func (u *undo) dropFile(ctx context.Context, all *world.Schema) error {
 		if err := u.Manifest.ExpectState(ctx, u.Manifest.Left); err != nil {
 			return err
 		}
-		others, err := all.Drop(ctx, u.New, u.ours(), []string{record.RecordTable}, nil)
+		if err := all.DropReaders(ctx, u.New); err != nil {
+			return err
+		}
+		if err := world.DropTables(ctx, u.New, append(u.ours(all), record.RecordTable)); err != nil {
+			return err
+		}
+		others, err := world.Contains(ctx, u.New)
 		u.leaves(others)
 		return err
 	})
@@ -630,15 +651,14 @@ func (u *undo) removeFile(ctx context.Context, all *world.Schema) (goes bool, er
 	if !u.Manifest.Label.Made {
 		return false, nil
 	}
-	u.alone(true)
-	defer u.alone(false)
+	u.alone()
 	if err := world.Lock(ctx, u.New); err != nil {
 		return false, err
 	}
 	if err := u.Manifest.ExpectState(ctx, u.Manifest.Left); err != nil {
 		return false, err
 	}
-	others, err := all.Others(ctx, u.New, append(u.ours(), sqldb.KeysView))
+	others, err := all.Others(ctx, u.New, append(u.ours(all), sqldb.KeysView))
 	if err != nil || !u.leaves(others) {
 		return false, err
 	}
@@ -647,13 +667,4 @@ func (u *undo) removeFile(ctx context.Context, all *world.Schema) (goes bool, er
 		u.Notes = append(u.Notes, left)
 	}
 	return true, err
-}
-
-// alone opens a file so that no other process has it open, when it is used next, or ends that. So it can be read on a full
-// disk, too.
-func (u *undo) alone(is bool) {
-	if !u.New.Dialect().MySQL() {
-		u.New.Close()
-		u.New.Alone = is
-	}
 }

@@ -3,6 +3,7 @@ package build_test
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -111,6 +112,59 @@ func TestUndoOfAFileInUse(t *testing.T) {
 	}
 	game.Close()
 	worldtest.MustDrop(t, p, into, all)
+}
+
+// What a game writes to a file while undo waits for it to close the file is not lost, nor a number that it is given then.
+func TestUndoOfAFileInUseLosesNothing(t *testing.T) {
+	e := worldtest.Engines()[0]
+	for _, mode := range []string{"WAL", "DELETE"} {
+		for _, force := range []bool{false, true} {
+			var all []world.Database
+			for i, name := range []string{"s1", "s2"} {
+				w := e.Fresh(t, name)
+				worldtest.Exec(t, w, "CREATE TABLE things (id INTEGER PRIMARY KEY AUTOINCREMENT)", fmt.Sprintf("INSERT INTO things VALUES (%d)", 100*i+1))
+				all = append(all, w)
+			}
+			p, into := worldtest.MergeOf(t, e, all, worldtest.ManyOptions)
+			worldtest.Opened(t, p, into, all)
+			worldtest.Exec(t, into, "PRAGMA journal_mode = "+mode)
+			game, err := sql.Open("sqlite", "file:"+strings.TrimPrefix(into.DSN, "sqlite:")+"?_busy_timeout=0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer game.Close()
+			game.SetMaxOpenConns(1)
+			reading, err := game.Begin()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var n int64
+			if err := reading.QueryRow("SELECT COUNT(*) FROM things").Scan(&n); err != nil {
+				t.Fatal(err)
+			}
+			given := int64(0)
+			waits := job.Options{Retrying: func(error) { // for the file
+				if given > 0 {
+					return
+				}
+				reading.Commit()
+				if err := game.QueryRow("INSERT INTO things DEFAULT VALUES RETURNING id").Scan(&given); err != nil {
+					t.Error(err)
+				}
+				game.Close()
+			}}
+			_, err = build.Undo(t.Context(), p, into, all, build.UndoOptions{Options: waits, Force: force})
+			if !force {
+				worldtest.RefusedBecause(t, "undo", "it has 3 rows, but was made with 2: changes there would be lost", err)
+				worldtest.Asked(t, into, "SELECT COUNT(*) FROM things", "3")
+				continue
+			}
+			worldtest.Exec(t, all[0], "INSERT INTO things DEFAULT VALUES")
+			if next := worldtest.Number(t, all[0], "SELECT MAX(id) FROM things"); err != nil || given != 102 || next <= given {
+				t.Errorf("%s: the game was given %d, then the world gave %d: %v", mode, given, next, err)
+			}
+		}
+	}
 }
 
 // A process was killed while it wrote to a world that has no write-ahead log, as an undo that raises its counters may be:

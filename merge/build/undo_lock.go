@@ -15,9 +15,9 @@ import (
 	"mergesafe/merge/world"
 )
 
-// Without a registry, only the database server can keep a game from writing to a database while it is compared and dropped. So
-// undo locks the tables on a connection of its own: the locks end with that session, and so with the process. It reads and
-// drops the tables on the same connection, since no other one can.
+// Without a registry, only the database can keep a game from writing to it while it is compared and dropped. So undo locks the
+// tables of a server on a connection of its own, and a file on the only one that it has: the locks end with that session, and so
+// with the process. It reads and drops the tables on the same connection, since no other one can.
 
 // errLetIn says that the session with the locks has ended: other processes may have written since.
 var errLetIn = errors.New("the connection that locked the tables was lost")
@@ -30,10 +30,10 @@ func fromTheLocks(err error) error {
 	return err
 }
 
-// keepOut locks the tables of the merge on MySQL or MariaDB, and returns the connection that has the locks.
+// keepOut locks the tables of the merge, or the file, and returns the connection that has the locks.
 func (u *undo) keepOut(ctx context.Context) (*world.Connection, error) {
 	if !u.New.Dialect().MySQL() {
-		return nil, nil
+		return u.lockFile(ctx)
 	}
 	out := &world.Connection{Database: u.New.Database, Writes: true, Unchecked: true, Fail: u.New.Fail}
 	lock := func(how string, tables []string) []string {
@@ -56,12 +56,37 @@ func (u *undo) keepOut(ctx context.Context) (*world.Connection, error) {
 	return out, nil
 }
 
+// lockFile waits until no other process has the file open, and keeps it so.
+func (u *undo) lockFile(ctx context.Context) (*world.Connection, error) {
+	u.alone()
+	if err := world.Lock(ctx, u.New); err != nil {
+		return nil, err
+	}
+	u.out = u.New
+	u.New.Begins = func(context.Context) error { // another session: the one with the lock has ended
+		u.out, u.New.Begins = nil, nil
+		return nil
+	}
+	return u.out, nil
+}
+
+// alone opens a file so that no other process has it open, when it is used next. So it can be read on a full disk, too.
+func (u *undo) alone() {
+	if !u.New.Dialect().MySQL() && !u.New.Alone {
+		u.New.Close()
+		u.New.Alone, u.New.Writes = true, true
+	}
+}
+
 // letIn releases the locks.
 func (u *undo) letIn() {
-	if u.out != nil {
+	if u.New.Alone {
+		u.New.Close()
+		u.New.Alone, u.New.Begins = false, nil
+	} else if u.out != nil {
 		u.out.Close()
-		u.out = nil
 	}
+	u.out = nil
 }
 
 // counters are the tables and sequences from which the worlds learn.
@@ -84,24 +109,25 @@ func (u *undo) reads() *job.Run {
 	return u.Over(u.out)
 }
 
-// shut locks the tables. Unless Force is set, it also compares them with the record, under the locks.
+// shut locks the tables, or the file. Unless Force is set, it also compares them with the record, under the locks.
 func (u *undo) shut(ctx context.Context) error {
 	u.shuts = true
 	if !u.force {
 		return u.untouched(ctx)
 	}
-	return u.Retry(ctx, "locking the tables of "+u.New.Name, func(ctx context.Context) error {
+	return u.Retry(ctx, "locking "+u.New.Name, func(ctx context.Context) error {
 		u.letIn()
 		_, err := u.keepOut(ctx)
 		return err
 	})
 }
 
-// stillShut locks the tables again if the session with the locks was lost.
+// stillShut locks again if the session with the locks was lost.
 func (u *undo) stillShut(ctx context.Context) error {
-	if !u.shuts || u.out != nil || !u.New.Dialect().MySQL() {
+	if !u.shuts || u.out != nil {
 		return nil
 	}
+	u.letIn()
 	if err := u.Learn(ctx); err != nil {
 		return err
 	}
@@ -114,9 +140,16 @@ func (u *undo) dropLocked(ctx context.Context) (dropped []string, err error) {
 		return nil, nil
 	}
 	defer u.letIn()
-	tables, err := u.thereOf(ctx, u.out, "BASE TABLE", nil)
-	if err == nil && len(tables) > 0 {
-		_, err = u.out.Exec(ctx, "drop", "DROP TABLE "+u.out.Dialect().QuoteAll(tables), false)
+	dropped, err = u.thereOf(ctx, u.out, "BASE TABLE", nil)
+	if err != nil || len(dropped) == 0 {
+		return nil, err
 	}
-	return tables, err
+	_, err = u.out.Exec(ctx, "drop", "DROP TABLE "+u.out.Dialect().QuoteAll(dropped), false)
+	if sqldb.Says(err, sqldb.NoTable) { // MySQL dropped them, and opens again those of which a foreign key refers to another one
+		left, unread := u.thereOf(ctx, u.out, "BASE TABLE", nil)
+		if unread == nil && len(left) == 0 {
+			err = nil
+		}
+	}
+	return dropped, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -260,5 +261,25 @@ func TestUndoLeavesWhatOthersMakeAnew(t *testing.T) {
 			t.Errorf("made %t: %+v, %v", made, done, err)
 		}
 		worldtest.Asked(t, into, "SELECT id FROM things", "7")
+	})
+}
+
+// Tables that refer to each other are dropped, too: MySQL says of one that it is not there, when it has dropped both.
+func TestUndoOfTablesThatReferToEachOther(t *testing.T) {
+	servertest.OnMySQLToo(t, func(t *testing.T) {
+		e := worldtest.Engines()[1]
+		var all []world.Database
+		for i, name := range []string{"s1", "s2"} {
+			w := e.Fresh(t, name)
+			worldtest.Exec(t, w, "CREATE TABLE heads (id BIGINT PRIMARY KEY, guild BIGINT)", "CREATE TABLE guilds (id BIGINT PRIMARY KEY, head BIGINT)",
+				"ALTER TABLE heads ADD FOREIGN KEY (guild) REFERENCES guilds (id)", "ALTER TABLE guilds ADD FOREIGN KEY (head) REFERENCES heads (id)",
+				fmt.Sprintf("INSERT INTO heads VALUES (%d, NULL)", i), fmt.Sprintf("INSERT INTO guilds VALUES (%d, %d)", i, i), "UPDATE heads SET guild = id")
+			all = append(all, w)
+		}
+		p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
+		worldtest.Opened(t, p, into, all)
+		if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil || !done.Dropped {
+			t.Errorf("%+v, %v", done, err)
+		}
 	})
 }

@@ -58,7 +58,7 @@ func NewRun(p *plan.Plan, into world.Database, worlds []world.Database, opts Opt
 	}
 	on := &world.Connection{Database: into, Writes: true, Fail: h.Fail}
 	r := &Run{Opts: opts.withDefaults(), Hooks: h.withDefaults(), Plan: p, Changes: mapping.NewMapping(p, opts.Codecs), New: on, Manifest: &record.Manifest{On: on, ID: p.ID, Try: opts.Try},
-		Layouts: make(map[string]*world.Layout), Seen: record.NewSeenKeys(), Tally: &Tally{progress: opts.Progress, retrying: opts.Retrying, parts: make(map[record.Place]int64)}}
+		Seen: record.NewSeenKeys(), Tally: &Tally{progress: opts.Progress, retrying: opts.Retrying, parts: make(map[record.Place]int64)}}
 	r.Changes.Planned = true
 	for i, d := range worlds {
 		if d.Name != p.Worlds[i].Name {
@@ -74,7 +74,7 @@ func NewRun(p *plan.Plan, into world.Database, worlds []world.Database, opts Opt
 // Know takes what a database with the tables of the new one says of them: that one, or the first world.
 func (r *Run) Know(s *world.World) {
 	r.Registry = s.Known.HasRegistry
-	r.Keys = make(map[string]*world.Layout)
+	r.Keys, r.Layouts = make(map[string]*world.Layout), make(map[string]*world.Layout)
 	for i := range s.Known.Tables {
 		t := &s.Known.Tables[i]
 		r.Keys[t.Name] = world.NewLayout(s.Dialect, t)

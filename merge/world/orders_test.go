@@ -118,7 +118,11 @@ func TestDropTriggers(t *testing.T) {
 	d := worldtest.EngineOn(server).Fresh(t, "w")
 	run(t, d, "CREATE TABLE x (a INT)", "CREATE TRIGGER t BEFORE INSERT ON x FOR EACH ROW SET @a = 1")
 	few := world.Database{Name: "w", DSN: "mysql:" + servertest.Grant(t, "ALL", strings.TrimPrefix(d.DSN, "mysql:"))}
-	if others, err := read(t, d).Drop(t.Context(), writer(t, few), nil, []string{"gameid_servers"}, nil); err != nil || len(others) > 0 {
+	on := writer(t, few)
+	if err := world.DropTables(t.Context(), on, read(t, d).Tables()); err != nil {
+		t.Error(err)
+	}
+	if others, err := world.Contains(t.Context(), on); err != nil || len(others) > 0 {
 		t.Errorf("%q, %v", others, err)
 	}
 }

@@ -117,95 +117,75 @@ func (s *Schema) Others(ctx context.Context, on *Connection, ours []string) ([]s
 	}), err
 }
 
-// Drop removes from a database what s has, with the tables what is part of them, also their triggers (to drop one by
-// itself may need a right of the whole server), then more tables,
-// and the last ones with one request. others are the names of what is left in it. It changes the sql_mode of a session of
-// MariaDB.
-//
-// tables, if not nil, is called when what reads tables is gone. It drops some of them itself, and returns their names: what has
-// one of these by then was made by others, and stays.
-func (s *Schema) Drop(ctx context.Context, from *Connection, more, last []string, tables func(context.Context) ([]string, error)) (others []string, err error) {
+// DropReaders removes from a database what s has beside its tables and what is part of them, and what reads tables: its views,
+// the one that a merge adds, its routines and events. It changes the sql_mode of a session of MariaDB.
+func (s *Schema) DropReaders(ctx context.Context, from *Connection) error {
 	have, err := Contains(ctx, from)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	words := map[Kind]string{Event: "EVENT", Procedure: "PROCEDURE", Function: "FUNCTION", PackageBody: "PACKAGE BODY", Package: "PACKAGE"}
+	for _, kind := range []Kind{PackageBody, Package, Function, Procedure, Event} {
+		if s.Engine == mariadb && (kind == PackageBody || kind == Function) && len(s.of(Package)) > 0 {
+			// Outside of that mode MariaDB 10.11 does not know the word.
+			mode := map[Kind]string{PackageBody: "'ORACLE'", Function: "''"}[kind]
+			if err := drop(ctx, from, "SET SESSION sql_mode = "+mode); err != nil {
+				return err
+			}
+		}
+		for _, o := range s.of(kind) {
+			if slices.Contains(have, o.Name) {
+				if err := drop(ctx, from, "DROP "+words[kind]+" IF EXISTS "+from.Dialect().Quote(o.Name)); err != nil {
+					return err
+				}
+			}
+		}
 	}
 	query := "SELECT name FROM sqlite_schema WHERE type = 'view'"
 	if from.Dialect().MySQL() {
 		query = "SELECT TABLE_NAME FROM information_schema.VIEWS WHERE TABLE_SCHEMA = DATABASE()"
 	}
 	views, err := from.Texts(ctx, query)
+	for _, name := range append(slice.Map(s.of(View), func(o *Object) string { return o.Name }), sqldb.KeysView) {
+		if err == nil && naming.Among(views, name) { // or others made a table of its name
+			err = drop(ctx, from, "DROP VIEW "+from.Dialect().Quote(name))
+		}
+	}
+	return err
+}
+
+// DropTables removes those of some tables that are there, with their triggers: to drop one by itself may need a right of the whole
+// server. What others gave one of these names and is no table stays.
+func DropTables(ctx context.Context, from *Connection, names []string) error {
+	query := "SELECT name FROM sqlite_schema WHERE type = 'table'"
+	if from.Dialect().MySQL() {
+		query = "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE'"
+	}
+	there, err := from.Texts(ctx, query)
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
+		if err == nil && naming.Among(there, name) { // in this case or, on some servers, in another
+			err = drop(ctx, from, "DROP TABLE IF EXISTS "+from.Dialect().Quote(name))
+		}
+	}
+	return err
+}
+
+// DropSequences removes the sequences that s has. Tables that use them are gone before.
+func (s *Schema) DropSequences(ctx context.Context, from *Connection) (err error) {
+	for _, o := range s.of(Sequence) {
+		if err == nil {
+			err = drop(ctx, from, "DROP SEQUENCE IF EXISTS "+from.Dialect().Quote(o.Name))
+		}
+	}
+	return err
+}
+
+func drop(ctx context.Context, from *Connection, statement string) error {
+	_, err := from.Exec(ctx, "drop", statement, false)
 	if err != nil {
-		return nil, err
+		err = fmt.Errorf("%.200s: %w", statement, err)
 	}
-	run := func(statement string) error {
-		_, err := from.Exec(ctx, "drop", statement, false)
-		if err != nil {
-			err = fmt.Errorf("%.200s: %w", statement, err)
-		}
-		return err
-	}
-	drop := func(kind, name string) error {
-		is := naming.Among(views, name)
-		if kind == "TABLE" && is || kind == "VIEW" && !is {
-			return nil // it is not there, or others made something else of its name
-		}
-		return run("DROP " + kind + " IF EXISTS " + from.Dialect().Quote(name))
-	}
-	dropAll := func(kind string, names []string) (err error) {
-		for i := 0; i < len(names) && err == nil; i++ {
-			err = drop(kind, names[i])
-		}
-		return err
-	}
-	names := func(kind Kind) []string {
-		all := slice.Map(s.of(kind), func(o *Object) string { return o.Name })
-		return slices.DeleteFunc(all, func(name string) bool { return !slices.Contains(have, name) })
-	}
-	mysql := from.Dialect().MySQL()
-	all := func() (err error) {
-		words := map[Kind]string{Event: "EVENT", View: "VIEW", Procedure: "PROCEDURE", Function: "FUNCTION", PackageBody: "PACKAGE BODY", Package: "PACKAGE"}
-		for _, kind := range []Kind{PackageBody, Package, Function, Procedure, Event, View} {
-			if mysql && s.Engine == mariadb && (kind == PackageBody || kind == Function) && len(s.of(Package)) > 0 {
-				// Outside of that mode MariaDB 10.11 does not know the word.
-				mode := map[Kind]string{PackageBody: "'ORACLE'", Function: "''"}[kind]
-				if err := run("SET SESSION sql_mode = " + mode); err != nil {
-					return err
-				}
-			}
-			if err := dropAll(words[kind], names(kind)); err != nil {
-				return err
-			}
-		}
-		if err := drop("VIEW", sqldb.KeysView); err != nil {
-			return err
-		}
-		var gone []string
-		if tables != nil {
-			if gone, err = tables(ctx); err != nil {
-				return err
-			}
-		}
-		rest := slices.DeleteFunc(append(names(Table), more...), func(name string) bool { return naming.Among(gone, name) })
-		if err := dropAll("TABLE", rest); err != nil {
-			return err
-		}
-		if err := dropAll("SEQUENCE", names(Sequence)); err != nil {
-			return err
-		}
-		if mysql && len(last) > 0 {
-			return run("DROP TABLE IF EXISTS " + from.Dialect().QuoteAll(last))
-		}
-		return dropAll("TABLE", last)
-	}
-	if mysql {
-		err = all()
-	} else {
-		err = from.Tx(ctx, all)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return Contains(ctx, from)
+	return err
 }
 
 // Counter is the next value of the AUTO_INCREMENT column of a table, as far as the database keeps it.
