@@ -341,6 +341,8 @@ func failover(t *testing.T, p pair) {
 			t.Fatal("the replica has no row")
 		}
 	}
+	stays.Freeze() // what it writes now would be lost, and its row with it
+	storetest.Await(t, "the replica has its row", func() bool { return epoch(t, p.onReplica, 8) == epoch(t, p.dsn, 8) })
 	p.cut()
 	if p.refuses != "" {
 		early := w.Start(config(p.onReplica))
@@ -361,6 +363,7 @@ func failover(t *testing.T, p pair) {
 	w.Fault()
 
 	p.promote()
+	stays.Thaw()
 	for before := epoch(t, p.onReplica, 8); epoch(t, p.onReplica, 8) == before; { // until it has reserved there
 		stays.AwaitRows(5)
 	}
