@@ -145,6 +145,7 @@ func insert(ctx context.Context, db *store.DB, node *gameid.Node, guard bool, p 
 			if err := tx.Guard(ctx, node); err != nil {
 				return err
 			}
+			time.Sleep(rowsEvery) // as a game does that computes in a transaction: so a test can freeze it there
 		}
 		if err := starter.Players.Insert(ctx, tx, p); err != nil {
 			return err
