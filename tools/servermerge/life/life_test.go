@@ -283,6 +283,7 @@ var kinds = []kind{
 	{"try", 2, func(l *life, o op) { l.do(l.pick(o.a), "try", l.fault(o)) }},
 	{"second plan", 3, func(l *life, o op) { l.second(o) }},
 	{"two applies", 2, func(l *life, o op) { l.twoApplies(o) }},
+	{"one world twice", 1, func(l *life, o op) { l.oneWorldTwice(o) }},
 	{"rows", 3, func(l *life, o op) { l.changeRows(locations[o.a%5], o.b) }},
 	{"play", 2, func(l *life, o op) { l.play(locations[o.a%len(locations)]) }},
 	{"start", 2, func(l *life, o op) { l.start(locations[o.a%len(locations)]) }},
@@ -354,6 +355,9 @@ func (l *life) second(o op) {
 // twoApplies has two merges of one name begin at once: the second one while the first looks whether the name is free.
 func (l *life) twoApplies(o op) {
 	first := l.merges[0]
+	if first.plan == nil {
+		l.do(first, "plan", &fault{})
+	}
 	l.second(op{a: 1 + o.a%3})
 	if other := l.merges[len(l.merges)-1]; other != first && other.into == first.into {
 		l.do(first, "apply", &fault{kind: meanwhile, at: o.at, begins: true, do: func() {
@@ -362,6 +366,14 @@ func (l *life) twoApplies(o op) {
 			l.do(other, "apply", &fault{})
 		}})
 	}
+}
+
+// oneWorldTwice plans a merge while config.toml has two names of one world. That may never be READY.
+func (l *life) oneWorldTwice(o op) {
+	was, second := l.config["s2"], l.aliased["s2"]
+	l.config["s2"], l.aliased["s2"] = l.config["s1"], o.at%2 == 1
+	l.do(&aMerge{name: "twice", worlds: []string{"s1", "s2"}, into: "other"}, "plan", &fault{})
+	l.config["s2"], l.aliased["s2"] = was, second
 }
 
 // onward is the command that comes next.
