@@ -86,6 +86,19 @@ func TestGeneratedRefused(t *testing.T) {
 	}
 }
 
+// MySQL compares what a function gives with a stored number without a warning, and a strict one does not store it.
+func TestGeneratedOfFunctions(t *testing.T) {
+	servertest.OnMySQLToo(t, func(t *testing.T) {
+		e := worldtest.Engines()[1]
+		for column, value := range map[string]string{"INT AS (COALESCE(t, '0')) STORED": "abc", "INT AS (IF(t IS NULL, 1, t)) STORED": "", "DOUBLE AS (IFNULL(t, '0')) STORED": "1e999"} {
+			row := fmt.Sprintf("(id, name, t) VALUES (1, 'a', '%s')", value)
+			all := generatedWorlds(t, e, "id INT PRIMARY KEY, name VARCHAR(20) NOT NULL UNIQUE, t VARCHAR(20), g "+column, row, "(id, name, t) VALUES (2, 'b', '5')")
+			p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, generatedOptions(all))
+			worldtest.RefusedFor(t, p, err, all[0], `row 1: its generated column "g" cannot be computed by a strict server`)
+		}
+	})
+}
+
 // So does one that is too narrow for what rows become that are combined.
 func TestGeneratedOfCombined(t *testing.T) {
 	e := worldtest.Engines()[1]

@@ -324,8 +324,9 @@ func (l *Layout) columnsOf(kinds ...string) []bool {
 var (
 	bytesKinds = []string{"binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob", "bit", "vector",
 		"geometry", "point", "linestring", "polygon", "multi", "geomcollection"}
-	plainKinds = append([]string{"tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "float", "double", "date", "time", "year"}, bytesKinds...)
-	textKinds  = []string{"char", "varchar", "tinytext", "text", "mediumtext", "longtext"}
+	numberKinds = []string{"tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "float", "double", "year"}
+	plainKinds  = slices.Concat(numberKinds, []string{"date", "time"}, bytesKinds)
+	textKinds   = []string{"char", "varchar", "tinytext", "text", "mediumtext", "longtext"}
 )
 
 func ofKind(typ string, kinds []string) bool {

@@ -333,7 +333,11 @@ func (b *Bent) named(names []string) {
 func (g *Generated) BentInTable(ctx context.Context, on *Connection) (*Bent, error) {
 	var same []string
 	for _, c := range g.columns {
-		same = append(same, g.l.Dialect.Quote(c.Name)+" <=> ("+c.Generated+")")
+		stored, computed := g.l.Dialect.Quote(c.Name), "("+c.Generated+")"
+		if ofKind(c.Type, numberKinds) { // MySQL compares a text with a number without a warning, if a function gives it
+			stored, computed = "CAST("+stored+" AS BINARY)", "CAST("+computed+" AS BINARY)"
+		}
+		same = append(same, stored+" <=> "+computed)
 	}
 	both := func(conditions ...string) string {
 		return strings.TrimPrefix(Where(append(conditions, on.Comes(g.l.Table))...), " WHERE ")
