@@ -51,7 +51,10 @@ func (r *runner) planOf(ctx context.Context, j *job) (*merge.Plan, error) {
 		recorded, unread = merge.RecordedPlan(ctx, j.into, id)
 	}
 	switch {
-	case unread != nil && rec.begun(), errors.Is(unread, merge.ErrPartOfPlan):
+	case errors.Is(unread, merge.ErrPartOfPlan):
+		return nil, fmt.Errorf("its plan is missing: restore %s; if no table of the game is in the new database yet, drop that instead, and plan again: %s; %w",
+			r.book.PlanFile(j.Name()), r.opts.Command("plan", j.Name()), report.Plainly(unread))
+	case unread != nil && rec.begun():
 		return nil, fmt.Errorf("%w; it could not be recovered from the new database: %w",
 			r.book.planGone(j.Name()), report.Plainly(unread))
 	case unread != nil, recorded == nil, !slices.Equal(namesOf(recorded), j.Worlds):
