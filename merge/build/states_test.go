@@ -851,7 +851,11 @@ func TestUndoLooksAgain(t *testing.T) {
 			}
 			worldtest.Exec(t, into, "INSERT INTO items VALUES (999, 1, 'late')")
 			_, err = build.Undo(t.Context(), p, into, all, build.UndoOptions{})
-			worldtest.RefusedBecause(t, point, `table "items": it has 5 rows, but was made with 4: changes there would be lost; -force drops it anyway`, err)
+			way := "-force drops it anyway"
+			if point != "after state" { // where nothing was recorded
+				way = "an undo has begun, and nothing opens the database again: copy them by hand, then -force drops it"
+			}
+			worldtest.RefusedBecause(t, point, `table "items": it has 5 rows, but was made with 4: changes there would be lost; `+way, err)
 			if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: true}); err != nil || !done.Dropped {
 				t.Errorf("%s: %+v, %v", point, done, err)
 			}

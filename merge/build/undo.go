@@ -501,8 +501,12 @@ func (u *undo) untouched(ctx context.Context) error {
 	if err != nil || len(written) == 0 {
 		return err
 	}
+	lost := ": changes there would be lost; -force drops it anyway"
+	if u.Manifest.Left == record.StateUndoing {
+		lost = ": changes there would be lost; an undo has begun, and nothing opens the database again: copy them by hand, then -force drops it"
+	}
 	for i := range written {
-		written[i].Reason += ": changes there would be lost; -force drops it anyway"
+		written[i].Reason += lost
 	}
 	return &record.RefusedError{Doing: "undo", Refusals: written}
 }
