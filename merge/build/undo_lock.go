@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"mergesafe/internal/naming"
 	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/job"
@@ -98,7 +97,18 @@ func (u *undo) counters() []string {
 func (u *undo) thereOf(ctx context.Context, on *world.Connection, kind string, more []string) ([]string, error) {
 	there, err := on.Texts(ctx, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = ?", kind)
 	want := append(u.tables(), more...)
-	return slices.DeleteFunc(there, func(table string) bool { return !naming.Among(want, table) }), err
+	ours := func(table string) bool { return slices.Contains(want, table) }
+	folded := func(table string) bool { // by a server to which case does not matter; to another one it is a table of others
+		same := func(other string) bool { return strings.EqualFold(other, table) }
+		return slices.ContainsFunc(want, same) && !slices.ContainsFunc(there, func(other string) bool { return same(other) && ours(other) })
+	}
+	var all []string
+	for _, table := range there {
+		if ours(table) || folded(table) {
+			all = append(all, table)
+		}
+	}
+	return all, err
 }
 
 // reads is the run whose connection to the new database can read its tables.

@@ -264,6 +264,20 @@ func TestUndoLeavesWhatOthersMakeAnew(t *testing.T) {
 	})
 }
 
+// A table of others whose name differs in case only is one of others.
+func TestUndoLeavesWhatDiffersInCase(t *testing.T) {
+	e := worldtest.Engines()[1]
+	all := []world.Database{worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5)}
+	p, into := worldtest.MergeOf(t, e, all, worldtest.ManyOptions)
+	worldtest.Opened(t, p, into, all)
+	worldtest.Exec(t, into, "CREATE TABLE THINGS (id INT)", "INSERT INTO THINGS VALUES (7)")
+	done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{})
+	if err != nil || done.Dropped || !slices.Equal(done.Others, []string{"THINGS"}) {
+		t.Errorf("%+v, %v", done, err)
+	}
+	worldtest.Asked(t, into, "SELECT id FROM THINGS", "7")
+}
+
 // Tables that refer to each other are dropped, too: MySQL says of one that it is not there, when it has dropped both.
 func TestUndoOfTablesThatReferToEachOther(t *testing.T) {
 	servertest.OnMySQLToo(t, func(t *testing.T) {
