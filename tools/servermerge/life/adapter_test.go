@@ -37,6 +37,12 @@ func (i *image) found() bool {
 	return of != nil && of[3] == "found"
 }
 
+// rehearsal reports whether a database was made by one, whose undo asks no world.
+func (i *image) rehearsal() bool {
+	of := label.FindStringSubmatch(i.objects["table "+recordTable])
+	return of != nil && of[1] == "try"
+}
+
 // words are the states of the record as the design names them.
 var words = map[string]string{"none": none, "tried": tried, "copying": copying, "made": made, "opening": opening, "open": opened, "undoing": undoing, "plan again": planAgain}
 

@@ -202,6 +202,9 @@ func (l *life) untouched(m *aMerge, command string, a answer, before, after imag
 	raises := command == "undo -force" || command == "undo" && (was == opening || was == opened || was == undoing || l.played(m, before))
 	for _, at := range sorted(after) {
 		world := slices.ContainsFunc(m.worlds, func(w string) bool { return l.config[w] == at })
+		if at == new && before[new].rehearsal() { // whatever config.toml says of the worlds by now
+			world = false
+		}
 		for _, c := range changes(before[at], after[at]) {
 			may := false
 			switch {

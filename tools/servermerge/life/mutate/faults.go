@@ -14,6 +14,7 @@ const (
 	begins = "merge/job/begin.go"
 	asks   = "merge/build/status.go"
 	twins  = "merge/world/twins.go"
+	copied = "merge/check/rule_copied.go"
 	ours   = "merge/prove/ours.go"
 )
 
@@ -22,7 +23,7 @@ var faults = mutant.Faults([][4]string{
 	{"1: open opens after a FAIL", opens, "if proof.Verdict != verdict.Pass {", "if proof.Verdict == verdict.NotVerified {"},
 	{"2: a change of the first world is lost", proves, "for _, part := range proof.Verdicts() {", "if slices.ContainsFunc(proof.Tables, func(t evidence.TableProof) bool { return len(t.Worlds) == 1 && t.Worlds[0] == r.Worlds[0].Name }) {\n\t\treturn proof, nil\n\t}\n\tfor _, part := range proof.Verdicts() {"},
 	{"3: the record of another merge is taken", ledger, "err != nil || !m.owns(m.Label) {", "err != nil || m.Label.ID == \"\" || m.ID == \"\" {"},
-	{"3: two applies make one record", ledger, "case m.Label.ID != l.ID || m.Label.Try != l.Try:", "case m.Label.Try != l.Try:"},
+	{"3: two applies make one record", ledger, "case m.Label.ID != l.ID || m.Label.Try != l.Try:\n\t\treturn ErrOther\n\tcase !m.owns(m.Label):\n\t\treturn m.WrongState(\"\", m.Left)", "case m.Label.Try != l.Try:\n\t\treturn ErrOther"},
 	{"4: nothing is raised from OPENING", states, "return s == StateOpening || s == StateOpen || s == raised", "return s == StateOpen || s == raised"},
 	{"4: an undo leaves the gate", undoes, "refused && state == record.StateOpen && u.Registry {", "refused && state == record.StateOpening && u.Registry {"},
 	{"4: open leaves the gate of a killed undo", opens, "enters = func() error { return openGate(ctx, r, record.StateOpen, done) }", "enters = func() error { return nil }"},
@@ -30,6 +31,7 @@ var faults = mutant.Faults([][4]string{
 	{"5: open opens without a fence", opens, "if err := r.OrBusy(ctx, r.Kept(ctx, \"open\", state)); err != nil {", "if err := ctx.Err(); err != nil {"},
 	{"5: open opens without a fence", "merge/build/servers.go", "if err := reg.MarkFence(ctx, s.Server, r.Plan.ID, state); err != nil {", "if err := reg.MarkFence(ctx, s.Server, r.Plan.ID, state); err != nil && !errors.Is(err, worldregistry.ErrNoFence) {"},
 	{"6: one database is two worlds", twins, "same, unclear, failed := other.Same(ctx, at)", "same, unclear, failed := other.Same(ctx, at)\n\t\t\tsame = false"},
+	{"6: one database is two worlds", copied, "result.Gaps = append(result.Gaps, verdict.Gap{World: b.Name, Reason: fmt.Sprintf(\"it seems", "_ = append(result.Gaps, verdict.Gap{World: b.Name, Reason: fmt.Sprintf(\"it seems"},
 	{"7: undo drops what the merge did not make", undoes, "case say == \"\":\n", "case say == \"\":\n\t\tworld.Remove(ctx, u.New)\n"},
 	{"8: NOT BEGUN after an undo that raised", asks, "err != nil || how != \"\" {", "err != nil {\n\t\t_ = how"},
 	{"8: undo compares with the worlds", "merge/prove/written.go", "parts, rows = append(parts, plan.Part{Table: i, World: newDatabase}), rows+t.Merged()", "parts, rows = append(parts, plan.Part{Table: i, World: newDatabase}), rows+t.Merged()\n\t\t\tif n, err := r.Count(ctx, t.Name); err == nil && n > 0 {\n\t\t\t\tif w, err := r.Worlds[1].Number(ctx, \"SELECT COUNT(*) FROM \"+r.Worlds[1].Dialect().Quote(t.Name), false); err == nil && w != t.Worlds[1].Rows && t.Worlds[1].Rows > 0 {\n\t\t\t\t\tnote(t.Name, \"a world has other rows\")\n\t\t\t\t}\n\t\t\t}"},
