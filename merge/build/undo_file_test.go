@@ -167,6 +167,30 @@ func TestUndoOfAFileInUseLosesNothing(t *testing.T) {
 	}
 }
 
+// A game that has the file open without a lock can write nothing to it when it is removed, however it keeps its journal.
+func TestUndoOfAFileOpenWithoutALock(t *testing.T) {
+	e := worldtest.Engines()[0]
+	for _, mode := range []string{"DELETE", "TRUNCATE", "PERSIST", "MEMORY", "OFF"} {
+		all := []world.Database{worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5)}
+		p, into := worldtest.MergeOf(t, e, all, worldtest.ManyOptions)
+		worldtest.Exec(t, into, "PRAGMA journal_mode = DELETE")
+		game, err := sql.Open("sqlite", "file:"+strings.TrimPrefix(into.DSN, "sqlite:")+"?_pragma=journal_mode("+mode+")")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer game.Close()
+		game.SetMaxOpenConns(1)
+		var n int
+		if err := game.QueryRow("SELECT COUNT(*) FROM things").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		worldtest.MustDrop(t, p, into, all)
+		if _, err := game.Exec("INSERT INTO things (id, note) VALUES (77, 'late')"); err == nil {
+			t.Errorf("%s: a row is acknowledged, and lost", mode)
+		}
+	}
+}
+
 // A process was killed while it wrote to a world that has no write-ahead log, as an undo that raises its counters may be:
 // what it had begun is taken back, and the undo goes on.
 func TestUndoOfAWorldInTheMiddle(t *testing.T) {

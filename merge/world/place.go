@@ -296,14 +296,25 @@ func removeFile(ctx context.Context, c *Connection, path string) (left string, e
 	if link != path {
 		all = append(all, link)
 	}
+	var file *os.File
 	if runtime.GOOS == "windows" { // which removes no file that is open
 		c.Close()
+	} else {
+		if file, err = os.OpenFile(path, os.O_WRONLY, 0); err != nil {
+			return "", fmt.Errorf("database %q: %w", c.Name, fileError(err))
+		}
+		defer file.Close() // at the end: it takes all locks of the process with it
 	}
 	for _, name := range all {
 		if err := c.Fail.At("before removing " + strings.TrimPrefix(name, path)); err != nil {
 			return "", err
 		}
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("database %q: %w", c.Name, fileError(err))
+		}
+	}
+	if file != nil { // others may have it open without a lock: what they write there would be lost, and now they find no table
+		if err := file.Truncate(0); err != nil {
 			return "", fmt.Errorf("database %q: %w", c.Name, fileError(err))
 		}
 	}
