@@ -148,7 +148,7 @@ func (s *Schema) DropReaders(ctx context.Context, from *Connection) error {
 	views, err := from.Texts(ctx, query)
 	for _, name := range append(slice.Map(s.of(View), func(o *Object) string { return o.Name }), sqldb.KeysView) {
 		if err == nil && naming.Among(views, name) { // or others made a table of its name
-			err = drop(ctx, from, "DROP VIEW "+from.Dialect().Quote(name))
+			err = drop(ctx, from, "DROP VIEW IF EXISTS "+from.Dialect().Quote(name))
 		}
 	}
 	return err
@@ -171,9 +171,14 @@ func DropTables(ctx context.Context, from *Connection, names []string) error {
 }
 
 // DropSequences removes the sequences that s has. Tables that use them are gone before.
-func (s *Schema) DropSequences(ctx context.Context, from *Connection) (err error) {
-	for _, o := range s.of(Sequence) {
-		if err == nil {
+func (s *Schema) DropSequences(ctx context.Context, from *Connection) error {
+	all := s.of(Sequence)
+	if len(all) == 0 {
+		return nil
+	}
+	there, err := from.Texts(ctx, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'SEQUENCE'")
+	for _, o := range all {
+		if err == nil && naming.Among(there, o.Name) { // or others made a table of its name
 			err = drop(ctx, from, "DROP SEQUENCE IF EXISTS "+from.Dialect().Quote(o.Name))
 		}
 	}
