@@ -3,6 +3,7 @@ package sqldb_test
 import (
 	"bufio"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -29,6 +30,17 @@ func TestLocker(t *testing.T) {
 	dsn := os.Getenv(lockEnv)
 	if dsn == "" {
 		t.Skip("run by TestFileIsLocked")
+	}
+	if path, reads := strings.CutPrefix(dsn, "reads "); reads {
+		db, err := sql.Open("sqlite", "file:"+path)
+		must(t, err)
+		tx, err := db.Begin()
+		must(t, err)
+		_, err = tx.Exec("SELECT COUNT(*) FROM sqlite_schema")
+		must(t, err)
+		fmt.Println("locked")
+		io.Copy(io.Discard, os.Stdin)
+		return
 	}
 	must(t, open(t, dsn).InTx(t.Context(), func(*store.Tx) error {
 		fmt.Println("locked")
@@ -78,19 +90,9 @@ func TestFileIsLocked(t *testing.T) {
 		})
 	}
 
-	other := osexec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestLocker$")
-	other.Env = append(os.Environ(), lockEnv+"="+dsn)
-	stdin, err := other.StdinPipe()
-	must(t, err)
-	stdout, err := other.StdoutPipe()
-	must(t, err)
-	must(t, other.Start())
-	if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "locked\n" {
-		t.Fatalf("the other process says %q, %v", line, err)
-	}
-	locked(fmt.Sprintf("%.15s (pid %d)", filepath.Base(os.Args[0]), other.Process.Pid))
-	stdin.Close()
-	must(t, other.Wait())
+	name, unlock := lockedElsewhere(t, dsn)
+	locked(name)
+	unlock()
 
 	must(t, db.InTx(t.Context(), func(*store.Tx) error {
 		locked("another transaction of this process")
@@ -109,6 +111,47 @@ func TestFileIsLocked(t *testing.T) {
 		if err := change(ctx); !errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "locked") {
 			t.Errorf("%s, which nobody locks: %v", what, err)
 		}
+	}
+}
+
+// lockedElsewhere has another process lock a file until unlock, and names it.
+func lockedElsewhere(t *testing.T, dsn string) (name string, unlock func()) {
+	t.Helper()
+	other := osexec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestLocker$")
+	other.Env = append(os.Environ(), lockEnv+"="+dsn)
+	stdin, err := other.StdinPipe()
+	must(t, err)
+	stdout, err := other.StdoutPipe()
+	must(t, err)
+	must(t, other.Start())
+	if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "locked\n" {
+		t.Fatalf("the other process says %q, %v", line, err)
+	}
+	return fmt.Sprintf("%.15s (pid %d)", filepath.Base(os.Args[0]), other.Process.Pid), func() {
+		stdin.Close()
+		must(t, other.Wait())
+	}
+}
+
+// Who wants a file alone is told which process reads it.
+func TestFileIsRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "game.db")
+	made := dial(t, "sqlite:"+path)
+	_, err := made.Pool().Exec("PRAGMA journal_mode = DELETE")
+	must(t, err)
+	exec(t, made, "CREATE TABLE t (a)")
+	must(t, made.Close())
+	name, unlock := lockedElsewhere(t, "reads "+path)
+	defer unlock()
+	if !kernelShowsLocks(t, path) {
+		t.Skip("here the kernel tells of no locks")
+	}
+	alone, err := sqldb.Dial(t.Context(), "sqlite:"+path, sqldb.Alone)
+	must(t, err)
+	defer alone.Close()
+	_, err = alone.Pool().Exec("BEGIN EXCLUSIVE")
+	if by, is := errors.AsType[*sqldb.LockedError](alone.LockFault(err)); !is || by.By != name {
+		t.Errorf("got %v, want a lock of %s", alone.LockFault(err), name)
 	}
 }
 

@@ -17,16 +17,17 @@ func (s *sessions) LockFault(err error) error {
 	if err == nil {
 		return err
 	}
-	switch by := holderOf(s.db.Path); {
+	by := holderOf(s.db.Path)
+	if s.db.WantsAlone() { // it may have the lock of who writes next, and waits for who reads
+		by = cmp.Or(readerOf(s.db.Path), by)
+	}
+	switch {
 	case !errors.Is(err, context.DeadlineExceeded) && !isBusy(err):
 		return err
 	case by != "":
 		return &sqldb.LockedError{By: by, Err: err}
 	case isBusy(err) || Locked(s.db):
-		if s.db.WantsAlone() {
-			by = readerOf(s.db.Path)
-		}
-		return &sqldb.LockedError{By: cmp.Or(by, "another process, or another transaction of this one"), Err: err}
+		return &sqldb.LockedError{By: "another process, or another transaction of this one", Err: err}
 	}
 	return err
 }
