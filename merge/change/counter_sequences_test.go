@@ -2,6 +2,7 @@ package change_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -125,6 +126,19 @@ func TestSequenceInTheWay(t *testing.T) {
 	worldtest.Exec(t, into, "ALTER SEQUENCE item_seq RESTART 13")
 	if proof := worldtest.Verified(t, p, into, all); proof.Verdict != verdict.Fail || !strings.Contains(fmt.Sprint(proof.Keys), "the sequence item_seq is below keys that were copied") {
 		t.Errorf("%s: %+v", proof.Verdict, proof.Keys)
+	}
+}
+
+// A table that others made in the place of a sequence is no sequence, and stays.
+func TestSequenceReplaced(t *testing.T) {
+	servertest.OnlyMariaDB(t, "MySQL has no sequences")
+	e := worldtest.Engines()[1]
+	all := sequenceWorlds(t, e)
+	p, into := worldtest.MergeOf(t, e, all, worldtest.KeyOptions(sequencesDeclared))
+	worldtest.Opened(t, p, into, all)
+	worldtest.Exec(t, into, "DROP SEQUENCE item_seq", "CREATE TABLE item_seq (a INT)")
+	if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil || !slices.Equal(done.Others, []string{"item_seq"}) {
+		t.Errorf("%+v, %v", done, err)
 	}
 }
 
