@@ -13,7 +13,7 @@ const (
 	fleets = "tools/internal/databases/registry.go"
 	begins = "merge/job/begin.go"
 	asks   = "merge/build/status.go"
-	twins  = "merge/world/twins.go"
+	places = "internal/sqldb/place.go"
 	copied = "merge/check/rule_copied.go"
 	ours   = "merge/prove/ours.go"
 )
@@ -30,7 +30,7 @@ var faults = mutant.Faults([][4]string{
 	{"5: a copy of a world starts", fleets, "if i == 0 || !w.Fence {", "if i >= 0 || !w.Fence {"},
 	{"5: open opens without a fence", opens, "if err := r.OrBusy(ctx, r.Kept(ctx, \"open\", state)); err != nil {", "if err := ctx.Err(); err != nil {"},
 	{"5: open opens without a fence", "merge/build/servers.go", "if err := reg.MarkFence(ctx, s.Server, r.Plan.ID, state); err != nil {", "if err := reg.MarkFence(ctx, s.Server, r.Plan.ID, state); err != nil && !errors.Is(err, worldregistry.ErrNoFence) {"},
-	{"6: one database is two worlds", twins, "same, unclear, failed := other.Same(ctx, at)", "same, unclear, failed := other.Same(ctx, at)\n\t\t\tsame = false"},
+	{"6: one database is two worlds", places, "if l.dialect != other.dialect {", "if l.dialect != \"\" {"},
 	{"6: one database is two worlds", copied, "result.Gaps = append(result.Gaps, verdict.Gap{World: b.Name, Reason: fmt.Sprintf(\"it seems", "_ = append(result.Gaps, verdict.Gap{World: b.Name, Reason: fmt.Sprintf(\"it seems"},
 	{"7: undo drops what the merge did not make", undoes, "case say == \"\":\n", "case say == \"\":\n\t\tworld.Remove(ctx, u.New)\n"},
 	{"8: NOT BEGUN after an undo that raised", asks, "err != nil || how != \"\" {", "err != nil {\n\t\t_ = how"},
