@@ -20,17 +20,23 @@ import (
 	"mergesafe/store/storetest"
 )
 
+// ofItsOwn is a database of a server without others, whose transactions would be named, too.
+func ofItsOwn(t *testing.T) string {
+	var args []string
+	if !servertest.OnMariaDB(t) { // MySQL tells who waits for whom by its performance schema alone
+		args = []string{"--performance-schema=ON"}
+	}
+	dsn, err := servertest.Private(t, args...).Database(t.Context())
+	must(t, err)
+	return dsn
+}
+
 // A process that is frozen within a transaction with Tx.Guard keeps its successor from
 // starting, also after its lease. The error names the connection that has the lock, and after
 // that is ended as the error says, the successor starts. Other changes of the row say the same.
 func TestRowIsLocked(t *testing.T) {
 	ctx := t.Context()
-	plain := servertest.DSN(t)
-	if !servertest.OnMariaDB(t) { // MySQL tells who waits for whom by its performance schema alone
-		var err error
-		plain, err = servertest.PrivateMySQL(t, "--performance-schema=ON").Database(ctx)
-		must(t, err)
-	}
+	plain := ofItsOwn(t)
 	options := store.NodeOptions{Options: gameid.Options{Window: 4 * time.Second}}
 	frozen := withRegistry(t, "mysql:"+plain)
 	node := storetest.Node(t, func(o store.NodeOptions) (*gameid.Node, error) { return frozen.OpenNode(ctx, 7, o) }, time.Second)
@@ -125,13 +131,7 @@ func TestRowIsLocked(t *testing.T) {
 // named for one that has the lock, and of several that may have it none is named alone.
 func TestRowLockNamesNoReader(t *testing.T) {
 	ctx := t.Context()
-	dsn := "mysql:" + servertest.DSN(t)
-	if !servertest.OnMariaDB(t) {
-		private, err := servertest.PrivateMySQL(t, "--performance-schema=ON").Database(ctx)
-		must(t, err)
-		dsn = "mysql:" + private
-	}
-	db := withRegistry(t, dsn)
+	db := withRegistry(t, "mysql:"+ofItsOwn(t))
 	exec(t, db, "CREATE TABLE others (id INT PRIMARY KEY)")
 	exec(t, db, "INSERT INTO others VALUES (1), (2)")
 	node, err := db.OpenNode(ctx, 7, nodeOptions)
