@@ -352,7 +352,7 @@ func (l *life) truthful(m *aMerge, command string, a answer, before, after image
 		if was == undoing {
 			_, wrote = want.left(before[new])
 		}
-		if command == "undo" && (was == made || was == opening || was == opened || was == undoing) && wrote {
+		if command == "undo" && !before[new].rehearsal() && (was == made || was == opening || was == opened || was == undoing) && wrote {
 			lie(2, "what others wrote to the new database is lost")("")
 		}
 	case "undo NOTHING", "undo -force NOTHING":
