@@ -95,7 +95,7 @@ func (u *undo) counters() []string {
 
 // thereOf are the tables of the merge and some more that are there, of one type.
 func (u *undo) thereOf(ctx context.Context, on *world.Connection, kind string, more []string) ([]string, error) {
-	there, err := on.Texts(ctx, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = ?", kind)
+	there, err := world.TablesOf(ctx, on, kind)
 	want := append(u.tables(), more...)
 	ours := func(table string) bool { return slices.Contains(want, table) }
 	folded := func(table string) bool { // by a server to which case does not matter; to another one it is a table of others

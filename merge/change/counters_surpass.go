@@ -77,8 +77,7 @@ func raiseCounter(ctx context.Context, r *job.Run, w, to *world.Connection, tabl
 func raiseOne(ctx context.Context, r *job.Run, first *world.Connection, c *plan.RowCounter) error {
 	d := r.New.Dialect()
 	if c.Column == "" {
-		const query = "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? AND TABLE_TYPE = 'SEQUENCE'"
-		if there, err := r.New.Number(ctx, query, false, c.Table); err != nil || there == 0 { // others made a table of its name
+		if there, err := world.TablesOf(ctx, r.New, "SEQUENCE"); err != nil || !slices.Contains(there, c.Table) { // others made a table of its name
 			return err
 		}
 		next, err := sequenceAt(ctx, r, c)

@@ -93,6 +93,11 @@ func Contains(ctx context.Context, on *Connection) ([]string, error) {
 		UNION ALL SELECT EVENT_NAME FROM information_schema.EVENTS WHERE EVENT_SCHEMA = DATABASE()`)
 }
 
+// TablesOf are the names of the tables of a type, such as "BASE TABLE" or "SEQUENCE", in a database of MySQL or MariaDB.
+func TablesOf(ctx context.Context, on *Connection, kind string) ([]string, error) {
+	return on.Texts(ctx, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = ?", kind)
+}
+
 // Tables are the names of the tables.
 func (s *Schema) Tables() []string {
 	return slice.Map(s.of(Table), func(o *Object) string { return o.Name })
@@ -157,11 +162,13 @@ func (s *Schema) DropReaders(ctx context.Context, from *Connection) error {
 // DropTables removes those of some tables that are there, with their triggers: to drop one by itself may need a right of the whole
 // server. What others gave one of these names and is no table stays.
 func DropTables(ctx context.Context, from *Connection, names []string) error {
-	query := "SELECT name FROM sqlite_schema WHERE type = 'table'"
+	var there []string
+	var err error
 	if from.Dialect().MySQL() {
-		query = "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE'"
+		there, err = TablesOf(ctx, from, "BASE TABLE")
+	} else {
+		there, err = from.Texts(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table'")
 	}
-	there, err := from.Texts(ctx, query)
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
 		if err == nil && naming.Among(there, name) { // in this case or, on some servers, in another
 			err = drop(ctx, from, "DROP TABLE IF EXISTS "+from.Dialect().Quote(name))
@@ -176,7 +183,7 @@ func (s *Schema) DropSequences(ctx context.Context, from *Connection) error {
 	if len(all) == 0 {
 		return nil
 	}
-	there, err := from.Texts(ctx, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'SEQUENCE'")
+	there, err := TablesOf(ctx, from, "SEQUENCE")
 	for _, o := range all {
 		if err == nil && naming.Among(there, o.Name) { // or others made a table of its name
 			err = drop(ctx, from, "DROP SEQUENCE IF EXISTS "+from.Dialect().Quote(o.Name))
