@@ -2,6 +2,7 @@ package build_test
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -17,6 +18,19 @@ import (
 	"mergesafe/merge/world"
 	"mergesafe/merge/worldtest"
 )
+
+// impatientClient is a connection of a game that waits for a lock for a second only.
+func impatientClient(t *testing.T, of world.Database) *sql.Conn {
+	t.Helper()
+	client, err := worldtest.Pool(t, of).Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.ExecContext(t.Context(), "SET SESSION lock_wait_timeout = 1"); err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
 
 // What a client commits while an undo runs is never lost: at each point it is refused to the client, as the
 // table is locked or gone, or the undo is refused and drops nothing. Without a registry nothing else keeps a game out.
@@ -39,17 +53,11 @@ func TestUndoWhileOthersWrite(t *testing.T) {
 				}
 				p, into := worldtest.MergeOf(t, e, all, options)
 				worldtest.Opened(t, p, into, all)
-				client, err := worldtest.Pool(t, into).Conn(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
-				if _, err := client.ExecContext(t.Context(), "SET SESSION lock_wait_timeout = 1"); err != nil {
-					t.Fatal(err)
-				}
+				client := impatientClient(t, into)
 				points, last := 0, ""
 				var refused error
 				met = false
-				_, err = build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: patient}, job.Hooks{Fail: func(point string) error {
+				_, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: patient}, job.Hooks{Fail: func(point string) error {
 					if points++; points-1 == n {
 						met, last = true, point
 						_, refused = client.ExecContext(context.WithoutCancel(t.Context()), write)
@@ -95,13 +103,7 @@ func TestUndoForcedWhileOthersWrite(t *testing.T) {
 			}
 			p, into := worldtest.MergeOf(t, e, all, worldtest.ManyOptions)
 			worldtest.Opened(t, p, into, all)
-			client, err := worldtest.Pool(t, into).Conn(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := client.ExecContext(t.Context(), "SET SESSION lock_wait_timeout = 1"); err != nil {
-				t.Fatal(err)
-			}
+			client := impatientClient(t, into)
 			given := int64(0)
 			met = false
 			fail := worldtest.At(n, func() error {
@@ -117,7 +119,7 @@ func TestUndoForcedWhileOthersWrite(t *testing.T) {
 				}
 				return nil
 			})
-			_, err = build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: patient, Force: true}, job.Hooks{Fail: fail})
+			_, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: patient, Force: true}, job.Hooks{Fail: fail})
 			client.Close()
 			if err != nil {
 				t.Fatalf("point %d: %v", n, err)
