@@ -47,7 +47,7 @@ type Undone struct {
 	ID string `json:"id"`
 
 	// Dropped says that the new database is gone, or empty again if apply had found it so. Others is what else is left
-	// in it: what the merge did not make, and stays.
+	// in it: what the merge did not make, as far as a record tells, and stays.
 	Dropped bool     `json:"dropped,omitempty"`
 	Kept    bool     `json:"kept,omitempty"` // it was there before the merge, and is empty again
 	Others  []string `json:"others,omitempty"`
@@ -428,7 +428,18 @@ func (u *undo) nothing(ctx context.Context) error {
 			return err
 		}
 	}
-	return u.Retry(ctx, "lifting the fences", func(ctx context.Context) error { return LiftFences(ctx, u.Run) })
+	return u.Retry(ctx, "lifting the fences", func(ctx context.Context) error {
+		there, err := world.Exists(ctx, u.New.Database)
+		if err == nil && there {
+			var others []string
+			others, err = world.Contains(ctx, u.New)
+			u.done.Others = slice.Map(others, printable.Text)
+		}
+		if err != nil {
+			return err
+		}
+		return LiftFences(ctx, u.Run)
+	})
 }
 
 // played reports whether a game ran on the new database before its opening, as it can if its gate was lifted by hand: then

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"mergesafe/internal/slice"
@@ -38,10 +37,10 @@ func (u *undo) keepOut(ctx context.Context) (*world.Connection, error) {
 	lock := func(how string, tables []string) []string {
 		return slice.Map(tables, func(table string) string { return out.Dialect().Quote(table) + how })
 	}
-	tables, err := u.thereOf(ctx, out, "BASE TABLE", u.counters())
+	tables, err := world.TablesOf(ctx, out, "BASE TABLE", append(u.tables(), u.counters()...))
 	var sequences []string
 	if err == nil {
-		sequences, err = u.thereOf(ctx, out, "SEQUENCE", u.counters())
+		sequences, err = world.TablesOf(ctx, out, "SEQUENCE", u.counters())
 	}
 	if locks := append(lock(" WRITE", tables), lock(" READ", sequences)...); err == nil && len(locks) > 0 { // which others read as objects
 		_, err = out.Exec(ctx, "lock", "LOCK TABLES "+strings.Join(locks, ", "), false)
@@ -93,24 +92,6 @@ func (u *undo) counters() []string {
 	return slice.Map(u.Plan.Counters, func(c plan.RowCounter) string { return c.Table })
 }
 
-// thereOf are the tables of the merge and some more that are there, of one type.
-func (u *undo) thereOf(ctx context.Context, on *world.Connection, kind string, more []string) ([]string, error) {
-	there, err := world.TablesOf(ctx, on, kind)
-	want := append(u.tables(), more...)
-	ours := func(table string) bool { return slices.Contains(want, table) }
-	folded := func(table string) bool { // by a server to which case does not matter; to another one it is a table of others
-		same := func(other string) bool { return strings.EqualFold(other, table) }
-		return slices.ContainsFunc(want, same) && !slices.ContainsFunc(there, func(other string) bool { return same(other) && ours(other) })
-	}
-	var all []string
-	for _, table := range there {
-		if ours(table) || folded(table) {
-			all = append(all, table)
-		}
-	}
-	return all, err
-}
-
 // reads is the run whose connection to the new database can read its tables.
 func (u *undo) reads() *job.Run {
 	if u.out == nil {
@@ -150,13 +131,13 @@ func (u *undo) dropLocked(ctx context.Context) (dropped []string, err error) {
 		return nil, nil
 	}
 	defer u.letIn()
-	dropped, err = u.thereOf(ctx, u.out, "BASE TABLE", nil)
+	dropped, err = world.TablesOf(ctx, u.out, "BASE TABLE", u.tables())
 	if err != nil || len(dropped) == 0 {
 		return nil, err
 	}
 	_, err = u.out.Exec(ctx, "drop", "DROP TABLE "+u.out.Dialect().QuoteAll(dropped), false)
 	if sqldb.Says(err, sqldb.NoTable) { // MySQL dropped them, and opens again those of which a foreign key refers to another one
-		left, unread := u.thereOf(ctx, u.out, "BASE TABLE", nil)
+		left, unread := world.TablesOf(ctx, u.out, "BASE TABLE", u.tables())
 		if unread == nil && len(left) == 0 {
 			err = nil
 		}

@@ -27,7 +27,7 @@ func TestUndoWithoutRecord(t *testing.T) {
 		worldtest.Recordless(t, into)
 		before := worldtest.Dump(t, into)
 		undone, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{})
-		if err != nil || !undone.NoRecord || undone.Dropped || len(undone.Lifted) != 2 {
+		if err != nil || !undone.NoRecord || undone.Dropped || len(undone.Lifted) != 2 || !slices.Contains(undone.Others, "players") {
 			t.Errorf("%+v, %v", undone, err)
 		}
 		if before != worldtest.Dump(t, into) {

@@ -77,7 +77,7 @@ func raiseCounter(ctx context.Context, r *job.Run, w, to *world.Connection, tabl
 func raiseOne(ctx context.Context, r *job.Run, first *world.Connection, c *plan.RowCounter) error {
 	d := r.New.Dialect()
 	if c.Column == "" {
-		if there, err := world.TablesOf(ctx, r.New, "SEQUENCE"); err != nil || !slices.Contains(there, c.Table) { // others made a table of its name
+		if there, err := world.TablesOf(ctx, r.New, "SEQUENCE", []string{c.Table}); err != nil || len(there) == 0 { // others made a table of its name
 			return err
 		}
 		next, err := sequenceAt(ctx, r, c)

@@ -214,6 +214,9 @@ func sampleOutcomes() map[string]ended {
 	fences := sampleUndo()
 	fences.Forced, fences.Undone = false, &merge.Undone{NoRecord: true, Lifted: sampleUndo().Undone.Lifted}
 	all["FENCES"] = ended{fences, "undo", "the fences were lifted; nothing of the merge is left"}
+	unknown := sampleUndo()
+	unknown.Forced, unknown.Undone = false, &merge.Undone{NoRecord: true, Lifted: sampleUndo().Undone.Lifted, Others: []string{"diary"}}
+	all["UNKNOWN"] = ended{unknown, "undo", "the fences were lifted; new has no record of the merge and was not changed"}
 	others := sampleUndo()
 	others.Forced, others.Undone = false, &merge.Undone{Others: []string{"VIEW mine"}}
 	all["OTHERS"] = ended{others, "undo", "everything that the merge made in new was dropped; no row of s1, s2 and s3 was written"}
@@ -234,12 +237,12 @@ func sampleOutcomes() map[string]ended {
 // Every outcome is said in big, in its colour, with what it means.
 func TestOutcomes(t *testing.T) {
 	for word, o := range sampleOutcomes() {
-		color := map[string]string{"DONE": "pass", "UNDONE": "pass", "PASS": "pass", "FAIL": "fail", "REFUSED": "fail", "CHANGED": "fail", "RESTORED": "fail", "FENCES": "pass", "OTHERS": "pass", "OLDER": "pass", "OPENED": "pass", "TRIED": "pass"}[word]
+		color := map[string]string{"DONE": "pass", "UNDONE": "pass", "PASS": "pass", "FAIL": "fail", "REFUSED": "fail", "CHANGED": "fail", "RESTORED": "fail", "FENCES": "pass", "UNKNOWN": "pass", "OTHERS": "pass", "OLDER": "pass", "OPENED": "pass", "TRIED": "pass"}[word]
 		if color == "" {
 			color = "unsure"
 		}
 		html := writeOutcome(t, o.Outcome)
-		if as := map[string]string{"UNDONE": "DONE", "FENCES": "DONE", "OTHERS": "DONE", "OLDER": "DONE", "OPENED": "DONE", "RESTORED": "REFUSED"}[word]; as != "" {
+		if as := map[string]string{"UNDONE": "DONE", "FENCES": "DONE", "UNKNOWN": "DONE", "OTHERS": "DONE", "OLDER": "DONE", "OPENED": "DONE", "RESTORED": "REFUSED"}[word]; as != "" {
 			word = as
 		}
 		for _, want := range []string{

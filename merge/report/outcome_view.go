@@ -383,6 +383,9 @@ func (v *View) undone(o *Outcome, place, worlds string) {
 	switch {
 	case u.NoRecord && u.Raised:
 		v.Sentence = fmt.Sprintf("the fences were lifted, although %s is lost with everything that players did there; reserved times of the worlds continue after all that may have been given there", place)
+	case u.NoRecord && len(u.Others) > 0:
+		v.Sentence = fmt.Sprintf("the fences were lifted; %s has no record of the merge and was not changed", place)
+		v.note(fmt.Sprintf("What is in %s stays: %s", place, printable.List(u.Others, ", ", shownTables)))
 	case u.NoRecord:
 		v.Sentence = "the fences were lifted; nothing of the merge is left"
 	case u.Kept:

@@ -83,19 +83,29 @@ func MayMake(d Database) error {
 	return nil
 }
 
-// Contains lists what is in a database, tables of ours among it.
+// Contains lists the names of what is in a database, tables of ours among it.
 func Contains(ctx context.Context, on *Connection) ([]string, error) {
 	if !on.Dialect().MySQL() {
 		return on.Texts(ctx, "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name")
 	}
-	return on.Texts(ctx, `SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()
+	have, err := on.Texts(ctx, `SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()
 		UNION ALL SELECT ROUTINE_NAME FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE()
 		UNION ALL SELECT EVENT_NAME FROM information_schema.EVENTS WHERE EVENT_SCHEMA = DATABASE()`)
+	slices.Sort(have)
+	return slices.Compact(have), err // a package and its body have one name
 }
 
-// TablesOf are the names of the tables of a type, such as "BASE TABLE" or "SEQUENCE", in a database of MySQL or MariaDB.
-func TablesOf(ctx context.Context, on *Connection, kind string) ([]string, error) {
-	return on.Texts(ctx, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = ?", kind)
+// TablesOf are those of some tables that are there and of a type, such as "BASE TABLE" or "SEQUENCE", in a database of MySQL or
+// MariaDB. Names that differ in case only are one where the server takes them so.
+func TablesOf(ctx context.Context, on *Connection, kind string, names []string) ([]string, error) {
+	folds, err := on.Number(ctx, "SELECT @@lower_case_table_names <> 0", false)
+	if err != nil {
+		return nil, err
+	}
+	there, err := on.Texts(ctx, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = ?", kind)
+	return slices.DeleteFunc(there, func(table string) bool {
+		return !slices.Contains(names, table) && (folds == 0 || !naming.Among(names, table))
+	}), err
 }
 
 // Tables are the names of the tables.
@@ -162,15 +172,12 @@ func (s *Schema) DropReaders(ctx context.Context, from *Connection) error {
 // DropTables removes those of some tables that are there, with their triggers: to drop one by itself may need a right of the whole
 // server. What others gave one of these names and is no table stays.
 func DropTables(ctx context.Context, from *Connection, names []string) error {
-	var there []string
-	var err error
 	if from.Dialect().MySQL() {
-		there, err = TablesOf(ctx, from, "BASE TABLE")
-	} else {
-		there, err = from.Texts(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table'")
+		return dropOf(ctx, from, "BASE TABLE", "TABLE", names)
 	}
-	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
-		if err == nil && naming.Among(there, name) { // in this case or, on some servers, in another
+	there, err := from.Texts(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+	for _, name := range there {
+		if err == nil && naming.Among(names, name) {
 			err = drop(ctx, from, "DROP TABLE IF EXISTS "+from.Dialect().Quote(name))
 		}
 	}
@@ -183,10 +190,16 @@ func (s *Schema) DropSequences(ctx context.Context, from *Connection) error {
 	if len(all) == 0 {
 		return nil
 	}
-	there, err := TablesOf(ctx, from, "SEQUENCE")
-	for _, o := range all {
-		if err == nil && naming.Among(there, o.Name) { // or others made a table of its name
-			err = drop(ctx, from, "DROP SEQUENCE IF EXISTS "+from.Dialect().Quote(o.Name))
+	return dropOf(ctx, from, "SEQUENCE", "SEQUENCE", slice.Map(all, func(o *Object) string { return o.Name }))
+}
+
+// dropOf removes those of some tables that are there and of a type, by its word in DROP.
+func dropOf(ctx context.Context, from *Connection, kind, word string, names []string) error {
+	there, err := TablesOf(ctx, from, kind, names)
+	slices.Sort(there)
+	for _, name := range there {
+		if err == nil {
+			err = drop(ctx, from, "DROP "+word+" IF EXISTS "+from.Dialect().Quote(name))
 		}
 	}
 	return err
