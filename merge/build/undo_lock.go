@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
 	"mergesafe/merge/job"
@@ -34,24 +35,38 @@ func (u *undo) keepOut(ctx context.Context) (*world.Connection, error) {
 		return u.lockFile(ctx)
 	}
 	out := &world.Connection{Database: u.New.Database, Writes: true, Unchecked: true, Fail: u.New.Fail}
-	lock := func(how string, tables []string) []string {
-		return slice.Map(tables, func(table string) string { return out.Dialect().Quote(table) + how })
-	}
-	tables, err := world.TablesOf(ctx, out, "BASE TABLE", append(u.tables(), u.counters()...))
-	var sequences []string
-	if err == nil {
-		sequences, err = world.TablesOf(ctx, out, "SEQUENCE", u.counters())
-	}
-	if locks := append(lock(" WRITE", tables), lock(" READ", sequences)...); err == nil && len(locks) > 0 { // which others read as objects
-		_, err = out.Exec(ctx, "lock", "LOCK TABLES "+strings.Join(locks, ", "), false)
-	}
-	if err != nil {
+	if err := u.lockTables(ctx, out); err != nil {
 		out.Close()
 		return nil, fmt.Errorf("locking the tables of %q: %w", u.New.Name, err)
 	}
 	out.Begins = func(context.Context) error { return errLetIn }
 	u.out = out
 	return out, nil
+}
+
+// lockTables locks the tables on a server. In a cluster of which several servers take writes it does not: what others write
+// there is confirmed all the same, waits here to be applied, and with it all that comes later, the drop itself among it.
+func (u *undo) lockTables(ctx context.Context, out *world.Connection) error {
+	elsewhere, err := world.WritesElsewhere(ctx, out)
+	if err != nil {
+		return err
+	}
+	if elsewhere {
+		u.Notes = []string{"several servers of the cluster of " + printable.Text(u.New.Name) + " take writes, so its tables could not be locked: what a client wrote to them while undo ran is lost"}
+		return nil
+	}
+	lock := func(how string, tables []string) []string {
+		return slice.Map(tables, func(table string) string { return out.Dialect().Quote(table) + how })
+	}
+	tables, err := world.TablesOf(ctx, out, "BASE TABLE", append(u.tables(), u.counters()...))
+	if err != nil {
+		return err
+	}
+	sequences, err := world.TablesOf(ctx, out, "SEQUENCE", u.counters()) // which others read as objects
+	if locks := append(lock(" WRITE", tables), lock(" READ", sequences)...); err == nil && len(locks) > 0 {
+		_, err = out.Exec(ctx, "lock", "LOCK TABLES "+strings.Join(locks, ", "), false)
+	}
+	return err
 }
 
 // lockFile waits until no other process has the file open, and keeps it so.

@@ -66,6 +66,22 @@ func mysqlReadServer(ctx context.Context, conn *sql.Conn, b *builder) error {
 	}, &name)
 }
 
+// WritesElsewhere reports whether other servers of a cluster may take writes, too: then a lock of one of them keeps nobody out.
+func WritesElsewhere(ctx context.Context, on *Connection) (bool, error) {
+	has := make(map[string]string)
+	err := on.Rows(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('wsrep_on', 'group_replication_group_name', 'group_replication_single_primary_mode')",
+		false, nil, func(row []any) (bool, error) {
+			has[Text(row[0])] = Text(row[1])
+			return true, nil
+		})
+	return manyWrite(has), err
+}
+
+// manyWrite tells by the variables of a server whether several ones of its cluster take writes: Galera, or a group without a primary.
+func manyWrite(has map[string]string) bool {
+	return has["wsrep_on"] == "ON" || has["group_replication_group_name"] != "" && has["group_replication_single_primary_mode"] == "OFF"
+}
+
 // mysqlSwitch reads a switch of the server; one that it does not know is off.
 func mysqlSwitch(ctx context.Context, conn *sql.Conn, query string) (value string, err error) {
 	if err := conn.QueryRowContext(ctx, query).Scan(&value); err != nil {

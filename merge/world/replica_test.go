@@ -62,3 +62,20 @@ func TestReplica(t *testing.T) {
 		})
 	}
 }
+
+// A lock keeps others out unless other servers of the cluster take writes.
+func TestManyWrite(t *testing.T) {
+	group := func(name, onePrimary string) map[string]string {
+		return map[string]string{"group_replication_group_name": name, "group_replication_single_primary_mode": onePrimary}
+	}
+	for _, alone := range []map[string]string{{}, {"wsrep_on": "OFF"}, group("", "OFF"), group("cccc", "ON")} {
+		if manyWrite(alone) {
+			t.Errorf("%v: several write", alone)
+		}
+	}
+	for _, many := range []map[string]string{{"wsrep_on": "ON"}, group("cccc", "OFF")} {
+		if !manyWrite(many) {
+			t.Errorf("%v: one writes", many)
+		}
+	}
+}

@@ -253,11 +253,12 @@ const helpUndo = `Usage: servermerge undo [flags] PLAN [NEW WORLD...]
 Undoes the merge, complete or not: drops what it made, and lets the game servers
 of the worlds start again. If other processes wrote to the new database
 since it was made, undo refuses and lists changes, unless forced; on MariaDB and
-MySQL it locks the tables before it compares them, until they are dropped. If
-the game may have used it, undo first raises the reserved times, numbers and
-counters of the worlds above those used there. While a world is missing it
-refuses, forced or not: only the new database still has its rows. If it is
-interrupted, run it again to resume. On a terminal it asks first.
+MySQL it locks the tables before it compares them, until they are dropped (in a
+cluster with several writers it cannot, and says so). If the game may have used
+it, undo first raises the reserved times, numbers and counters of the worlds
+above those used there. While a world is missing it refuses, forced or not: only
+the new database still has its rows. If it is interrupted, run it again to
+resume. On a terminal it asks first.
 
 What was in the new database before, or others made there, is kept and
 listed. What a rehearsal made (apply -try) is dropped without a comparison.
