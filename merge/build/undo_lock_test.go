@@ -12,6 +12,7 @@ import (
 	"mergesafe/internal/servertest"
 	"mergesafe/merge/build"
 	"mergesafe/merge/job"
+	"mergesafe/merge/plan"
 	"mergesafe/merge/planner"
 	"mergesafe/merge/record"
 	"mergesafe/merge/verdict"
@@ -31,6 +32,23 @@ func impatientClient(t *testing.T, of world.Database) *sql.Conn {
 	}
 	return client
 }
+
+// openedMany is an opened merge of two worlds of [worldtest.ManyRows] on a server, each with some more statements.
+func openedMany(t *testing.T, more ...string) (p *plan.Plan, into world.Database, all []world.Database) {
+	t.Helper()
+	e := worldtest.Engines()[1]
+	all = []world.Database{worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5)}
+	for _, w := range all {
+		worldtest.Exec(t, w, more...)
+	}
+	opts := worldtest.ManyOptions
+	opts.Check.Allow = append(slices.Clone(opts.Check.Allow), verdict.CodeTableSkipped) // a sequence
+	p, into = worldtest.MergeOf(t, e, all, opts)
+	worldtest.Opened(t, p, into, all)
+	return p, into, all
+}
+
+const counted = "CREATE TABLE counted (id INT PRIMARY KEY AUTO_INCREMENT)"
 
 // What a client commits while an undo runs is never lost: at each point it is refused to the client, as the
 // table is locked or gone, or the undo is refused and drops nothing. Without a registry nothing else keeps a game out.
@@ -94,15 +112,9 @@ func TestUndoWhileOthersWrite(t *testing.T) {
 func TestUndoForcedWhileOthersWrite(t *testing.T) {
 	servertest.NotShort(t)
 	servertest.OnMySQLIfLong(t, func(t *testing.T) {
-		e := worldtest.Engines()[1]
 		wrote, kept := 0, 0
 		for n, met := int64(0), true; met; n += int64(servertest.Scale(17, 1)) {
-			all := []world.Database{worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5)}
-			for _, w := range all {
-				worldtest.Exec(t, w, "CREATE TABLE counted (id INT PRIMARY KEY AUTO_INCREMENT)")
-			}
-			p, into := worldtest.MergeOf(t, e, all, worldtest.ManyOptions)
-			worldtest.Opened(t, p, into, all)
+			p, into, all := openedMany(t, counted)
 			client := impatientClient(t, into)
 			given := int64(0)
 			met = false
@@ -139,15 +151,9 @@ func TestUndoForcedWhileOthersWrite(t *testing.T) {
 func TestUndoForcedAgain(t *testing.T) {
 	servertest.NotShort(t)
 	servertest.OnMySQLIfLong(t, func(t *testing.T) {
-		e := worldtest.Engines()[1]
 		wrote := 0
 		for n, met := int64(0), true; met; n += int64(servertest.Scale(9, 1)) {
-			all := []world.Database{worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5)}
-			for _, w := range all {
-				worldtest.Exec(t, w, "CREATE TABLE counted (id INT PRIMARY KEY AUTO_INCREMENT)")
-			}
-			p, into := worldtest.MergeOf(t, e, all, worldtest.ManyOptions)
-			worldtest.Opened(t, p, into, all)
+			p, into, all := openedMany(t, counted)
 			met = false
 			fail := worldtest.At(n, func() error { met = true; return driver.ErrBadConn })
 			options := build.UndoOptions{Options: once, Force: true}
@@ -179,13 +185,7 @@ func TestUndoForcedAgain(t *testing.T) {
 // Undo never waits for its own locks. On MySQL, reading the catalogue would wait ten seconds for each table with AUTO_INCREMENT.
 func TestUndoDoesNotWaitForItself(t *testing.T) {
 	servertest.OnMySQLToo(t, func(t *testing.T) {
-		e := worldtest.Engines()[1]
-		all := []world.Database{worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5)}
-		for _, w := range all {
-			worldtest.Exec(t, w, "CREATE TABLE counted (id INT PRIMARY KEY AUTO_INCREMENT)")
-		}
-		p, into := worldtest.MergeOf(t, e, all, worldtest.ManyOptions)
-		worldtest.Opened(t, p, into, all)
+		p, into, all := openedMany(t, counted)
 		worldtest.Exec(t, into, "INSERT INTO counted (id) VALUES (7)", "DELETE FROM counted")
 
 		var name string
@@ -222,14 +222,8 @@ func TestUndoDoesNotWaitForItself(t *testing.T) {
 func TestUndoComparesWhatIsLeft(t *testing.T) {
 	servertest.NotShort(t)
 	servertest.OnMySQLIfLong(t, func(t *testing.T) {
-		e := worldtest.Engines()[1]
 		for n, met := int64(0), true; met; n += int64(servertest.Scale(11, 1)) {
-			all := []world.Database{worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5)}
-			for _, w := range all {
-				worldtest.Exec(t, w, "CREATE VIEW seen AS SELECT note FROM things", "CREATE VIEW noted AS SELECT note FROM seen")
-			}
-			p, into := worldtest.MergeOf(t, e, all, worldtest.ManyOptions)
-			worldtest.Opened(t, p, into, all)
+			p, into, all := openedMany(t, "CREATE VIEW seen AS SELECT note FROM things", "CREATE VIEW noted AS SELECT note FROM seen")
 			met = false
 			fail := worldtest.At(n, func() error { met = true; return driver.ErrBadConn })
 			_, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: once}, job.Hooks{Fail: fail})
@@ -246,10 +240,7 @@ func TestUndoComparesWhatIsLeft(t *testing.T) {
 // If another process makes a table with the name of one that undo has just dropped, undo keeps it and its rows.
 func TestUndoLeavesWhatOthersMakeAnew(t *testing.T) {
 	servertest.OnMySQLToo(t, func(t *testing.T) {
-		e := worldtest.Engines()[1]
-		all := []world.Database{worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5)}
-		p, into := worldtest.MergeOf(t, e, all, worldtest.ManyOptions)
-		worldtest.Opened(t, p, into, all)
+		p, into, all := openedMany(t)
 		made := false
 		done, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{}, job.Hooks{Fail: func(string) error {
 			if there, err := worldtest.ExistsNow(t.Context(), into); made || err != nil || !there ||
@@ -270,15 +261,7 @@ func TestUndoLeavesWhatOthersMakeAnew(t *testing.T) {
 // What others made with the name of what the merge made, or with one that differs in case only, is theirs.
 func TestUndoLeavesWhatOthersName(t *testing.T) {
 	servertest.OnlyMariaDB(t, "sequences")
-	e := worldtest.Engines()[1]
-	opts := worldtest.ManyOptions
-	opts.Check.Allow = append(slices.Clone(opts.Check.Allow), verdict.CodeTableSkipped)
-	all := []world.Database{worldtest.ManyRows(t, e, "s1", 1, 5), worldtest.ManyRows(t, e, "s2", 100, 5)}
-	for _, w := range all {
-		worldtest.Exec(t, w, "CREATE VIEW seen AS SELECT note FROM things", "CREATE SEQUENCE numbers")
-	}
-	p, into := worldtest.MergeOf(t, e, all, opts)
-	worldtest.Opened(t, p, into, all)
+	p, into, all := openedMany(t, "CREATE VIEW seen AS SELECT note FROM things", "CREATE SEQUENCE numbers")
 	worldtest.Exec(t, into, "CREATE TABLE THINGS (id INT)", "INSERT INTO THINGS VALUES (7)", "DROP SEQUENCE numbers", "CREATE TABLE numbers (id INT)",
 		"DROP VIEW seen", "CREATE VIEW SEEN AS SELECT 1")
 	_, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: job.Options{RetryFor: -1}}, job.Hooks{Fail: func(at string) error {
