@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"mergesafe/internal/naming"
 	"mergesafe/internal/printable"
@@ -576,7 +575,6 @@ func (u *undo) tables() []string {
 
 // leaves notes what is left in the new database, and reports whether that goes as well.
 func (u *undo) leaves(others []string) (goes bool) {
-	others = slices.DeleteFunc(others, func(name string) bool { return strings.EqualFold(name, record.RecordTable) })
 	u.done.Others = slice.Map(others, printable.Text)
 	u.done.Dropped, u.done.Kept = len(others) == 0, len(others) == 0 && !u.Manifest.Label.Made
 	return u.done.Dropped && u.Manifest.Label.Made
@@ -600,7 +598,7 @@ func (u *undo) dropOnServer(ctx context.Context, all *world.Schema) error {
 	if err := all.DropSequences(ctx, u.New); err != nil {
 		return err
 	}
-	others, err := world.Contains(ctx, u.New)
+	others, err := world.Beside(ctx, u.New, record.RecordTable)
 	if err != nil {
 		return err
 	}
@@ -673,7 +671,7 @@ func (u *undo) removeFile(ctx context.Context, all *world.Schema) (goes bool, er
 	if err := u.Manifest.ExpectState(ctx, u.Manifest.Left); err != nil {
 		return false, err
 	}
-	others, err := all.Others(ctx, u.New, append(u.ours(all), sqldb.KeysView))
+	others, err := all.Others(ctx, u.New, append(u.ours(all), sqldb.KeysView, record.RecordTable))
 	if err != nil || !u.leaves(others) {
 		return false, err
 	}

@@ -263,7 +263,7 @@ func TestUndoLeavesWhatOthersName(t *testing.T) {
 	servertest.OnlyMariaDB(t, "sequences")
 	p, into, all := openedMany(t, "CREATE VIEW seen AS SELECT note FROM things", "CREATE SEQUENCE numbers")
 	worldtest.Exec(t, into, "CREATE TABLE THINGS (id INT)", "INSERT INTO THINGS VALUES (7)", "DROP SEQUENCE numbers", "CREATE TABLE numbers (id INT)",
-		"DROP VIEW seen", "CREATE VIEW SEEN AS SELECT 1")
+		"DROP VIEW seen", "CREATE VIEW SEEN AS SELECT 1", "CREATE TABLE Mergesafe_Merge (id INT)", "CREATE PROCEDURE mergesafe_merge() SELECT 1")
 	_, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: job.Options{RetryFor: -1}}, job.Hooks{Fail: func(at string) error {
 		if at == "after drop" && len(worldtest.Rows(t, into, "SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND BINARY TABLE_NAME = 'things'")) == 0 { // of whose name there is only the other one now
 			return driver.ErrBadConn
@@ -274,7 +274,7 @@ func TestUndoLeavesWhatOthersName(t *testing.T) {
 		t.Fatal(err)
 	}
 	done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{})
-	if err != nil || done.Dropped || !slices.Equal(done.Others, []string{"SEEN", "THINGS", "numbers"}) {
+	if err != nil || done.Dropped || !slices.Equal(done.Others, []string{"Mergesafe_Merge", "SEEN", "THINGS", "mergesafe_merge", "numbers"}) {
 		t.Errorf("%+v, %v", done, err)
 	}
 	worldtest.Asked(t, into, "SELECT id FROM THINGS", "7")

@@ -84,13 +84,16 @@ func MayMake(d Database) error {
 }
 
 // Contains lists the names of what is in a database, tables of ours among it.
-func Contains(ctx context.Context, on *Connection) ([]string, error) {
+func Contains(ctx context.Context, on *Connection) ([]string, error) { return Beside(ctx, on, "") }
+
+// Beside lists the names of what is in a database beside a table. What is no table may have the name of one.
+func Beside(ctx context.Context, on *Connection, table string) ([]string, error) {
 	if !on.Dialect().MySQL() {
-		return on.Texts(ctx, "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name")
+		return on.Texts(ctx, "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND NOT (type = 'table' AND name = ? COLLATE NOCASE) ORDER BY name", table)
 	}
-	have, err := on.Texts(ctx, `SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()
+	have, err := on.Texts(ctx, `SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND NOT (TABLE_TYPE = 'BASE TABLE' AND CAST(TABLE_NAME AS BINARY) = ?)
 		UNION ALL SELECT ROUTINE_NAME FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE()
-		UNION ALL SELECT EVENT_NAME FROM information_schema.EVENTS WHERE EVENT_SCHEMA = DATABASE()`)
+		UNION ALL SELECT EVENT_NAME FROM information_schema.EVENTS WHERE EVENT_SCHEMA = DATABASE()`, table)
 	slices.Sort(have)
 	return slices.Compact(have), err // a package and its body have one name
 }
@@ -123,7 +126,7 @@ func (s *Schema) Besides() int {
 	return len(s.Objects) - len(s.of(Table, Column, PrimaryKey, Check, Period))
 }
 
-// Others are the names of what is in a database and is neither of s nor one of ours.
+// Others are the names of what is in a database of SQLite and is neither of s nor one of ours.
 func (s *Schema) Others(ctx context.Context, on *Connection, ours []string) ([]string, error) {
 	have, err := Contains(ctx, on)
 	return slices.DeleteFunc(have, func(name string) bool {
