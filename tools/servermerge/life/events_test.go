@@ -1,6 +1,7 @@
 package life
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -237,7 +238,7 @@ func (l *life) changeRows(at string, n int) {
 
 var alterations = []string{
 	"DROP INDEX gold", "CREATE TRIGGER extra AFTER UPDATE ON pl FOR EACH ROW BEGIN DELETE FROM item WHERE id = 0; END",
-	"UPDATE sqlite_sequence SET seq = 0 WHERE name = 'item'",
+	"UPDATE sqlite_sequence SET seq = (SELECT COALESCE(MAX(id), 0) FROM mail) WHERE name = 'mail'",
 	"DELETE FROM gameid_servers WHERE role = 'merged'", "UPDATE gameid_servers SET holder = '', lease_until_ms = 0 WHERE role = 'own'", "DROP VIEW mergesafe_moved",
 }
 
@@ -253,7 +254,7 @@ func (l *life) alter(at string, n int) {
 	case s == "DROP INDEX gold" && l.server:
 		s += " ON pl"
 	case strings.Contains(s, "sqlite_sequence") && l.server:
-		s = "ALTER TABLE item AUTO_INCREMENT = 1"
+		s = "ALTER TABLE mail AUTO_INCREMENT = 1"
 	}
 	l.said("on %s: %s", at, s)
 	l.write(at, s)
@@ -266,15 +267,16 @@ func (l *life) alter(at string, n int) {
 
 // spend has a world give numbers to rows that are gone again, or get a table more.
 func (l *life) spend(at string, n int) {
-	if !l.look()[at].has("item") {
+	table := []string{"", "item", "mail"}[n%3]
+	if !l.look()[at].has(cmp.Or(table, "item")) {
 		return
 	}
-	s := "UPDATE sqlite_sequence SET seq = seq + 100 WHERE name = 'item'"
+	s := "UPDATE sqlite_sequence SET seq = seq + 100 WHERE name = '" + table + "'"
 	switch {
-	case n%3 == 0:
+	case table == "":
 		s = "CREATE TABLE more (id INT NOT NULL PRIMARY KEY)"
 	case l.server:
-		s = fmt.Sprint("ALTER TABLE item AUTO_INCREMENT = ", l.look()[at].counts["item"]+100)
+		s = fmt.Sprint("ALTER TABLE ", table, " AUTO_INCREMENT = ", l.look()[at].counts[table]+100)
 	}
 	l.said("on %s: %s", at, s)
 	l.write(at, s)

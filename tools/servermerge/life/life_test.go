@@ -561,7 +561,7 @@ func (l *life) create() {
 	for n := 1; n <= 3; n++ {
 		at := fmt.Sprint("s", n)
 		l.must(l.places.create(at))
-		l.write(at, append(tables(l.server), rows(n, 3)...)...)
+		l.write(at, append(tables(l.server), rows(n, 3, l.kind != bare)...)...)
 		if l.kind == bare {
 			continue
 		}

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// The game of every world: players with a name of their own, their items, mail, which only the first world has at first,
-// kinds that are the same everywhere, and a counter in a row. It is small, since what values a merge gives is the matter of
-// package oracle.
+// The game of every world: players with a name of their own, their items, mail, which only the first world has at first, or
+// none, kinds that are the same everywhere, and a counter in a row. It is small, since what values a merge gives is the matter
+// of package oracle.
 
 // tables are those of the game, as a kind of database makes them.
 func tables(server bool) []string {
@@ -30,7 +30,7 @@ func tables(server bool) []string {
 }
 
 // rows are those of world number n: names that all have, names of its own, and a counter that is at its next player.
-func rows(n, players int) (all []string) {
+func rows(n, players int, mail bool) (all []string) {
 	for i := 1; i <= players; i++ {
 		name := fmt.Sprint("p", i) // in every world
 		if i > 2 {
@@ -39,8 +39,8 @@ func rows(n, players int) (all []string) {
 		all = append(all, fmt.Sprintf("INSERT INTO pl (name, gold) VALUES ('%s', %d)", name, 100*n+i),
 			fmt.Sprintf("INSERT INTO item (owner, n) VALUES (%d, %d)", i, i%3))
 	}
-	if n == 1 {
-		all = append(all, "INSERT INTO mail (owner, n) VALUES (1, 1)")
+	if n == 1 && mail {
+		all = append(all, "INSERT INTO mail (owner, n) VALUES (1, 1)", "INSERT INTO mail VALUES (90, 1, 1)", "DELETE FROM mail WHERE id = 90") // the newest is gone
 	}
 	return append(all, "INSERT INTO kind VALUES (1, 'a'), (2, 'b')", fmt.Sprintf("INSERT INTO seq VALUES ('pl', %d)", players+1))
 }
