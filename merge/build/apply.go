@@ -394,7 +394,7 @@ func raiseCounters(ctx context.Context, r *job.Run) error {
 // complete makes sure that no server ran and no table was altered meanwhile.
 func complete(ctx context.Context, r *job.Run) error {
 	if r.Opts.Try {
-		return r.Manifest.NoteTried(ctx)
+		return r.Manifest.NoteEnd(ctx, record.StateTried)
 	}
 	if now, err := r.Manifest.Load(ctx); err != nil || now == record.StateMade { // the answer was lost
 		r.Manifest.Left = record.StateMade

@@ -1,6 +1,7 @@
 package build_test
 
 import (
+	"database/sql/driver"
 	"errors"
 	"strings"
 	"testing"
@@ -57,6 +58,41 @@ func TestIntoAltered(t *testing.T) {
 			t.Errorf("something was written: %v", err)
 		}
 	})
+}
+
+// When the events were enabled they are the game's: an open that comes again leaves them as they are. One that was interrupted
+// before goes on, also if an event is gone by now.
+func TestOpenAgainLeavesEvents(t *testing.T) {
+	e := worldtest.Engines()[1]
+	const is = "SELECT STATUS FROM information_schema.EVENTS WHERE EVENT_SCHEMA = DATABASE() AND EVENT_NAME = 'e'"
+	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 4, "one"), worldtest.GameWorld(t, e, "s2", 2, 3, "two")}
+	for _, d := range all {
+		worldtest.Exec(t, d, "CREATE EVENT e ON SCHEDULE EVERY 1 DAY STARTS '2037-01-01' DO SET @a = 1", "CREATE EVENT f ON SCHEDULE EVERY 1 DAY STARTS '2037-01-01' DO SET @a = 1")
+	}
+	p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
+	if _, err := build.With(t.Context(), p, into, all, build.Options{Options: job.Options{RetryFor: -1}}, job.Hooks{Fail: func(at string) error {
+		if at == "before event" || at == "before create" {
+			return driver.ErrBadConn
+		}
+		return nil
+	}}); err == nil {
+		t.Fatal("it was not interrupted")
+	}
+	worldtest.Asked(t, into, is, "DISABLED")
+	worldtest.Exec(t, into, "DROP EVENT f")
+	again := func() {
+		t.Helper()
+		if done, err := build.Open(t.Context(), p, into, all, build.Options{}); err != nil || !done.Before {
+			t.Fatalf("%+v, %v", done, err)
+		}
+	}
+	again()
+	worldtest.Asked(t, into, is, "ENABLED")
+	worldtest.Exec(t, into, "ALTER EVENT e DISABLE")
+	again()
+	worldtest.Asked(t, into, is, "DISABLED")
+	worldtest.Exec(t, into, "DROP EVENT e")
+	again()
 }
 
 // Events that run after the plan may change rows that were read: neither apply nor verify nor open goes on.

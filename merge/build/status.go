@@ -121,7 +121,7 @@ func status(ctx context.Context, r *job.Run) (*Status, error) {
 	copied := make(map[record.Place]int64)
 	if state != "" {
 		s.State, s.Begun = state, r.Manifest.Begun
-		s.Tried = state == record.StateTried && r.Manifest.Was == record.StateTried
+		s.Tried = state == record.StateTried && r.Manifest.Ended(record.StateTried)
 		if s.Began, err = r.Manifest.Began(ctx); err != nil {
 			return nil, err
 		}

@@ -341,14 +341,18 @@ func (m *Manifest) Undo(ctx context.Context, from, was State) error {
 	return err
 }
 
-// NoteTried notes that a rehearsal has come to its end, as the state in which an undo will find it.
-func (m *Manifest) NoteTried(ctx context.Context) error {
-	if err := m.ExpectState(ctx, StateTried); err != nil {
+// NoteEnd notes that what leads to a state has come to its end: that a rehearsal is complete, or that nothing is left to be done
+// for an open database.
+func (m *Manifest) NoteEnd(ctx context.Context, of State) error {
+	if err := m.ExpectState(ctx, of); err != nil {
 		return err
 	}
-	_, err := m.On.Exec(ctx, "state", "UPDATE "+RecordTable+" SET was = ? WHERE id = ? AND state = ?", false, string(StateTried), m.ID, string(StateTried))
+	_, err := m.On.Exec(ctx, "state", "UPDATE "+RecordTable+" SET was = ? WHERE id = ? AND state = ?", false, string(of), m.ID, string(of))
 	return err
 }
+
+// Ended reports whether that was noted when the record was read last.
+func (m *Manifest) Ended(of State) bool { return m.Was == of }
 
 // Raised reports whether the worlds have learnt what was given in the new database: see [Manifest.NoteRaised].
 func (m *Manifest) Raised() bool { return m.Was == raised }

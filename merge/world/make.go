@@ -134,13 +134,17 @@ func (s *Schema) MakeRest(ctx context.Context, to *Connection) error {
 	})
 }
 
-// EnableEvents gives the events the state that they have in the original.
+// EnableEvents gives the events that are there the state that they have in the original.
 func (s *Schema) EnableEvents(ctx context.Context, to *Connection) error {
 	return s.stage(ctx, to, "", func(m *maker) error {
+		there, err := Contains(ctx, to)
+		if err != nil {
+			return err
+		}
 		for _, o := range s.of(Event) {
 			all := sqltext.MySQL(o.SQL)
-			if len(all) == 0 {
-				continue // it could not be read, and was not made
+			if len(all) == 0 || !slices.Contains(there, o.Name) {
+				continue // it could not be read, and was not made; or it is gone again
 			}
 			name := 1 + slices.IndexFunc(all, func(t sqltext.Token) bool { return t.Keyword("EVENT") })
 			// Without its definer it would get this account.

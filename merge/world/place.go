@@ -351,6 +351,9 @@ func removeFile(ctx context.Context, c *Connection, path string) (left string, e
 	return left, err
 }
 
+// HasEvents reports whether there are events, enabled or not.
+func (s *Schema) HasEvents() bool { return len(s.of(Event)) > 0 }
+
 // Enabled is how many events run.
 func (s *Schema) Enabled() (n int) {
 	for _, o := range s.of(Event) {
