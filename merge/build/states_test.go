@@ -976,3 +976,41 @@ func TestUndoOfWhatWasNotCopied(t *testing.T) {
 		}
 	})
 }
+
+// What the merge made goes with an undo, also if the first world has it no more.
+func TestUndoOfWhatTheWorldLost(t *testing.T) {
+	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
+		all := worldtest.KeyWorlds(t, e, 2)
+		for _, w := range all {
+			worldtest.Exec(t, w, "CREATE VIEW seen AS SELECT * FROM items")
+		}
+		p, into := worldtest.MergeOf(t, e, all, worldtest.KeyOptions(nil))
+		worldtest.Exec(t, all[0], "DROP VIEW seen")
+		if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil || !done.Dropped {
+			t.Errorf("%+v, %v", done, err)
+		}
+	})
+}
+
+// A copy has the record, too: an undo of it says which database it was.
+func TestUndoOfACopy(t *testing.T) {
+	e := worldtest.OnSQLite(t)
+	all := worldtest.KeyWorlds(t, e, 2)
+	p, into := worldtest.MergeOf(t, e, all, worldtest.KeyOptions(nil))
+	copied := e.Fresh(t, "new")
+	from, to := strings.TrimPrefix(into.DSN, "sqlite:"), strings.TrimPrefix(copied.DSN, "sqlite:")
+	file, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, file, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	done, err := build.Undo(t.Context(), p, copied, all, build.UndoOptions{})
+	if err != nil || !done.Dropped || len(done.Notes) != 1 || !strings.Contains(done.Notes[0], "undone is "+to) || !strings.Contains(done.Notes[0], "made for "+from) {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil || !done.Dropped || len(done.Notes) > 0 {
+		t.Errorf("%+v, %v", done, err)
+	}
+}

@@ -110,9 +110,32 @@ func UndoWith(ctx context.Context, plan *plan.Plan, into world.Database, worlds 
 		}
 	}
 	u.found = recorded
+	if err := u.notesPlace(ctx); err != nil {
+		return nil, err
+	}
 	err = u.OrBusy(ctx, u.undo(ctx, recorded))
 	u.done.Lifted, u.done.Notes, u.done.Began = u.Lifted, u.Notes, u.Began || len(u.Lifted) > 0
 	return u.done, err
+}
+
+// notesPlace notes that the database is not where the plan was made for: a record tells the new database, and a copy of it has that,
+// too.
+func (u *undo) notesPlace(ctx context.Context) error {
+	return u.Retry(ctx, "looking where "+u.New.Name+" is", func(ctx context.Context) error {
+		there, err := world.Exists(ctx, u.New.Database)
+		if err != nil || !there || u.Plan.New.Place == (sqldb.Place{}) {
+			return err
+		}
+		now, err := world.PlaceOf(ctx, u.New.Database)
+		if err != nil {
+			return err
+		}
+		if same, unclear, err := u.Plan.New.Place.Same(now, nil); err != nil || same || unclear != "" {
+			return err
+		}
+		u.Notes = append(u.Notes, fmt.Sprintf("the database that was undone is %s; the plan was made for %s: if a game was let in there, keep it closed", now, u.Plan.New.Place))
+		return nil
+	})
 }
 
 func newUndo(plan *plan.Plan, into world.Database, worlds []world.Database, opts UndoOptions, h job.Hooks) (*undo, error) {
@@ -545,22 +568,23 @@ func (u *undo) drop(ctx context.Context) error {
 		return err
 	}
 	u.Manifest.Removing = true
-	like := u.Worlds[0]
-	like.Drop() // its registry may have been written to since
-	if u.tried() {
-		like = u.New
-	}
-	all, err := world.Read(ctx, like)
-	if err != nil {
-		return err
-	}
-	if u.tried() {
-		all.Keep(u.Plan.New.Made)
-	}
 	if u.New.Dialect().MySQL() {
-		return u.dropOnServer(ctx, all)
+		return u.dropOnServer(ctx)
 	}
-	return u.dropFile(ctx, all)
+	return u.dropFile(ctx)
+}
+
+// made is what the merge made of what is there. What the first world has by now says nothing of it.
+func (u *undo) made(ctx context.Context) (*world.Schema, error) {
+	all, err := world.ReadNames(ctx, u.reads().New)
+	if err != nil {
+		if u.New.Dialect().MySQL() {
+			u.letIn() // the session with the locks may have ended
+		}
+		return nil, fromTheLocks(err)
+	}
+	all.Keep(u.Plan.New.Made)
+	return all, nil
 }
 
 // ours are the tables that the merge made, but for the record, which goes last.
@@ -580,8 +604,12 @@ func (u *undo) leaves(others []string) (goes bool) {
 	return u.done.Dropped && u.Manifest.Label.Made
 }
 
-func (u *undo) dropOnServer(ctx context.Context, all *world.Schema) error {
+func (u *undo) dropOnServer(ctx context.Context) error {
 	if err := u.stillShut(ctx); err != nil {
+		return err
+	}
+	all, err := u.made(ctx)
+	if err != nil {
 		return err
 	}
 	if err := all.DropReaders(ctx, u.New); err != nil {
@@ -636,7 +664,11 @@ func undoing(r *job.Run, lock string) error {
 }
 
 // dropFile removes the file, or drops in one transaction what the merge made.
-func (u *undo) dropFile(ctx context.Context, all *world.Schema) error {
+func (u *undo) dropFile(ctx context.Context) error {
+	all, err := u.made(ctx)
+	if err != nil {
+		return err
+	}
 	goes, err := u.removeFile(ctx, all)
 	if err != nil || goes {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mergesafe/internal/printable"
@@ -52,7 +53,10 @@ func (u *undo) lockTables(ctx context.Context, out *world.Connection) error {
 		return err
 	}
 	if elsewhere {
-		u.Notes = []string{"several servers of the cluster of " + printable.Text(u.New.Name) + " take writes, so its tables could not be locked: what a client wrote to them while undo ran is lost"}
+		note := "several servers of the cluster of " + printable.Text(u.New.Name) + " take writes, so its tables could not be locked: what a client wrote to them while undo ran is lost"
+		if !slices.Contains(u.Notes, note) {
+			u.Notes = append(u.Notes, note)
+		}
 		return nil
 	}
 	lock := func(how string, tables []string) []string {

@@ -100,6 +100,21 @@ func Read(ctx context.Context, on *Connection) (*Schema, error) {
 	return r.Schema, nil
 }
 
+// ReadNames is [Read] of the kinds and names alone: it opens no table.
+func ReadNames(ctx context.Context, on *Connection) (*Schema, error) {
+	r := &reader{Schema: new(Schema), on: on}
+	var err error
+	if !on.Dialect().MySQL() {
+		err = r.listSQLite(ctx)
+	} else if err = r.readServer(ctx); err == nil {
+		r.Objects, err = r.list(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the names in %q: %w", on.Name, err)
+	}
+	return r.Schema, nil
+}
+
 // reader fills a schema.
 type reader struct {
 	*Schema

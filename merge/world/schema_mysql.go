@@ -44,7 +44,22 @@ func (s *reader) readMySQL(ctx context.Context) error {
 	if err := s.readDatabase(ctx); err != nil {
 		return err
 	}
-	var all []Object
+	all, err := s.list(ctx)
+	if err != nil {
+		return err
+	}
+	libraries, err := s.on.Texts(ctx, mysqlLibraries)
+	if err != nil && !sqldb.Says(err, sqldb.Refused) { // other servers have none
+		return err
+	}
+	for _, name := range libraries {
+		s.cannot(&Object{Kind: "library", Name: name}, "it is not copied", "drop it, and create it again after the merge")
+	}
+	return s.readObjects(ctx, all)
+}
+
+// list lists the objects, without what they are.
+func (s *reader) list(ctx context.Context) (all []Object, err error) {
 	for _, query := range []string{mysqlTableObjects, mysqlRoutineObjects, mysqlViews, mysqlTriggers, mysqlEventObjects} {
 		err := s.on.Rows(ctx, query, false, nil, func(row []any) (bool, error) {
 			o := Object{Kind: Kind(Text(row[0])), Name: Text(row[1]),
@@ -65,17 +80,10 @@ func (s *reader) readMySQL(ctx context.Context) error {
 			return true, nil
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	libraries, err := s.on.Texts(ctx, mysqlLibraries)
-	if err != nil && !sqldb.Says(err, sqldb.Refused) { // other servers have none
-		return err
-	}
-	for _, name := range libraries {
-		s.cannot(&Object{Kind: "library", Name: name}, "it is not copied", "drop it, and create it again after the merge")
-	}
-	return s.readObjects(ctx, all)
+	return all, nil
 }
 
 // readDatabase reads what belongs to the database as a whole, and to its server.

@@ -32,8 +32,20 @@ func (s *reader) readSQLite(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.Engine, s.Options = sqlite, Text(options[0])
-	err = s.on.Rows(ctx, sqliteObjects, false, nil, func(row []any) (bool, error) {
+	s.Options = Text(options[0])
+	err = s.listSQLite(ctx)
+	for _, o := range s.of(View) {
+		if err == nil {
+			err = s.tryView(ctx, o)
+		}
+	}
+	return err
+}
+
+// listSQLite lists the objects, with the texts that made them.
+func (s *reader) listSQLite(ctx context.Context) error {
+	s.Engine = sqlite
+	return s.on.Rows(ctx, sqliteObjects, false, nil, func(row []any) (bool, error) {
 		o := Object{Kind: Kind(Text(row[0])), Name: Text(row[1]), Table: Text(row[2])}
 		o.SQL = Text(row[3])
 		if !o.ours() {
@@ -45,12 +57,6 @@ func (s *reader) readSQLite(ctx context.Context) error {
 		}
 		return true, nil
 	})
-	for _, o := range s.of(View) {
-		if err == nil {
-			err = s.tryView(ctx, o)
-		}
-	}
-	return err
 }
 
 // createFile makes an SQLite file with the settings of s. A file that is there must be empty, or have these settings.
