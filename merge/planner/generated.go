@@ -11,18 +11,20 @@ import (
 	"mergesafe/merge/world"
 )
 
-// The new database computes generated columns anew, and is strict. It cuts nothing, and refuses what a world that was not
+// The new database computes generated columns anew, and a server is strict: it cuts nothing, and refuses what a world that was not
 // strict has stored. So each row is tried whose value it might not give.
 
-// tryStored refuses a row of a world whose generated columns a strict server does not store as they are there.
+// tryStored refuses a row of a world whose generated columns the new database does not store as they are there.
 func tryStored(ctx context.Context, s *world.World, table string) (*plan.Refusal, error) {
 	of := s.Table(table)
 	l := world.NewLayout(s.Dialect, of)
-	g := world.NewGenerated(l, of).Stored(s.Known.Engine)
-	if g == nil {
-		return nil, nil
+	var bent *world.Bent
+	var err error
+	if g := world.NewGenerated(l, of).Stored(s.Known.Engine); g != nil {
+		bent, err = g.BentInTable(ctx, s.On)
+	} else if !s.Dialect.MySQL() {
+		bent, err = world.StoredOtherwise(ctx, s.On, l, of)
 	}
-	bent, err := g.BentInTable(ctx, s.On)
 	if err != nil {
 		return nil, fmt.Errorf("database %q: computing the generated columns of table %q: %w", s.Name(), table, err)
 	}

@@ -99,6 +99,42 @@ func TestGeneratedOfFunctions(t *testing.T) {
 	})
 }
 
+// What is the same in all rows need not be computed for one of them: the column is named all the same.
+func TestGeneratedOfAConstant(t *testing.T) {
+	servertest.OnMySQLToo(t, func(t *testing.T) {
+		e := worldtest.Engines()[1]
+		var all []world.Database
+		for i, name := range []string{"s1", "s2"} {
+			d := e.Fresh(t, name)
+			onOne(t, d, "SET sql_mode = 'NO_BACKSLASH_ESCAPES'", `CREATE TABLE pl (id INT PRIMARY KEY, g INT AS (LENGTH('a\nb')) VIRTUAL, KEY (g))`,
+				fmt.Sprintf("INSERT INTO pl (id) VALUES (%d), (%d)", 1000*i+1, 1000*i+2))
+			all = append(all, d)
+		}
+		if p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing}}); err != nil {
+			t.Errorf("%v, %v", p, err)
+		}
+	})
+}
+
+// SQLite has what another version of it stored, or another declaration.
+func TestStoredOtherwise(t *testing.T) {
+	e := worldtest.OnSQLite(t)
+	var all []world.Database
+	for i, name := range []string{"s1", "s2"} {
+		d := e.Fresh(t, name)
+		worldtest.Exec(t, d, "CREATE TABLE pl (id INTEGER PRIMARY KEY, v REAL, u TEXT COLLATE NOCASE, g TEXT AS (v + 1) STORED, h INTEGER AS (u) STORED, i AS (v) STORED, w TEXT AS (v) VIRTUAL)",
+			fmt.Sprintf("INSERT INTO pl (id, v, u) VALUES (%d, 0.1 + 0.2, 'Ä'), (%d, 1e100, '17'), (%d, NULL, NULL), (%d, 5, x'ff00')", 1000*i+1, 1000*i+2, 1000*i+3, 1000*i+4))
+		all = append(all, d)
+	}
+	worldtest.PlanOf(t, e, all, planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing}})
+	worldtest.Exec(t, all[1], "PRAGMA writable_schema = ON", "UPDATE sqlite_schema SET sql = replace(sql, 'v + 1', 'v + 2') WHERE name = 'pl'", "PRAGMA writable_schema = RESET")
+	worldtest.Exec(t, all[0], "PRAGMA writable_schema = ON", "UPDATE sqlite_schema SET sql = replace(sql, 'v + 1', 'v + 2') WHERE name = 'pl'", "PRAGMA writable_schema = RESET", "UPDATE pl SET v = v")
+	p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing}})
+	worldtest.RefusedFor(t, p, err, all[1], `row 1001: its generated column "g" has a value that differs from what the SQLite of the merge computes: correct the row, or drop the column`)
+	worldtest.Exec(t, all[1], "UPDATE pl SET v = v")
+	worldtest.PlanOf(t, e, all, planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing}})
+}
+
 // So does one that is too narrow for what rows become that are combined.
 func TestGeneratedOfCombined(t *testing.T) {
 	e := worldtest.Engines()[1]

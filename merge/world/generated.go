@@ -78,6 +78,7 @@ type Bent struct {
 	condition *catalog.Condition
 	table     string
 	why       error // what the server says; nil if it computes another value
+	sqlite    bool
 }
 
 func (b *Bent) String() string {
@@ -90,8 +91,13 @@ func (b *Bent) String() string {
 		return fmt.Sprintf("%s: it cannot be tested against %s: %v", b.Row, b.condition, b.why)
 	}
 	text := fmt.Sprintf("%s: its generated column %q ", b.Row, b.column.Name)
-	if b.why == nil {
+	switch {
+	case b.why == nil && b.sqlite:
+		return text + "has a value that differs from what the SQLite of the merge computes"
+	case b.why == nil:
 		return text + "has a value that differs from what a strict server computes in UTC"
+	case b.sqlite:
+		return text + "cannot be computed: " + b.why.Error()
 	}
 	return text + "cannot be computed by a strict server: " + b.why.Error()
 }
@@ -107,10 +113,10 @@ func (b *Bent) Remedy() string {
 	return "correct the row, or drop the column from all worlds until the merge is done"
 }
 
-// alter is the statement that makes the column anew with a type that takes more; "" if there is none.
+// alter is the statement that makes the column anew with a type that takes more; "" if that does not help.
 func (b *Bent) alter() string {
-	if b.why != nil && strings.Contains(b.why.Error(), "Incorrect string value") {
-		return "" // its charset does not have the characters, however long it is
+	if b.sqlite || b.why == nil || !strings.Contains(b.why.Error(), "Out of range value for column") && !strings.Contains(b.why.Error(), "Data too long") {
+		return "" // it is not the type that is too narrow
 	}
 	c, q := b.column, sqldb.MySQL.Quote
 	typ, unsigned := strings.ToLower(c.Type), ""
@@ -250,8 +256,7 @@ func (g *Generated) search(ctx context.Context, on *Connection, first, n int, qu
 				return bent, err
 			}
 		}
-		return nil, fmt.Errorf("table %q: computing generated columns: %d rows are refused together, but none alone: %v", g.l.Table, n, why)
-	}
+	} // none alone may be refused: a server need not compute what is the same in all rows
 	for k := 1; ; k++ {
 		if wrong, why, err = ask(k); err != nil {
 			return nil, err
@@ -376,6 +381,43 @@ func (g *Generated) BentInTable(ctx context.Context, on *Connection) (*Bent, err
 		}
 		after = page.after
 	}
+}
+
+// StoredOtherwise finds a row of a table of SQLite with a stored value that its generated column would not have if it were computed
+// now: by another version of SQLite, which writes a number as another text, or since the column was declared otherwise. It is nil
+// if there is none. Of the two values, compared like bytes, the one that is computed is converted as where it is stored.
+func StoredOtherwise(ctx context.Context, on *Connection, l *Layout, t *catalog.Table) (*Bent, error) {
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		if c.Generated == "" || c.Virtual {
+			continue
+		}
+		bent := &Bent{Row: "a row", table: l.Table, column: c, sqlite: true}
+		keys, found := l.KeysOnly(), []any(nil)
+		if l.Multiset() {
+			keys.Reads = []string{"1"}
+		}
+		query := "SELECT " + strings.Join(keys.Reads, ", ") + " FROM " + l.Dialect.Quote(l.Table) +
+			Where(on.Comes(l.Table), l.Dialect.Quote(c.Name)+" COLLATE BINARY IS NOT +("+c.Generated+")") + " LIMIT 1"
+		err := on.Rows(ctx, query, false, nil, func(row []any) (bool, error) {
+			found = slices.Clone(row)
+			return false, nil
+		})
+		switch {
+		case sqldb.Says(err, sqldb.Refused):
+			bent.why = err
+			return bent, nil
+		case err != nil:
+			return nil, err
+		case found != nil:
+			if !l.Multiset() {
+				keys.Tidy(found)
+				bent.Row = "row " + keys.KeyText(found)
+			}
+			return bent, nil
+		}
+	}
+	return nil, nil
 }
 
 func (g *Generated) inTable(b *Bent) *Bent {
