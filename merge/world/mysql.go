@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"mergesafe/internal/sqldb"
 )
@@ -189,10 +190,18 @@ func (d *mysqlDialect) match(c *column, value []byte) (string, []any, error) {
 		}
 		return ref + " = " + string(value), nil, nil
 	case text, moment, duration, address:
+		if day, _, _ := strings.Cut(string(value), " "); c.kind == moment && !isDay(day) { // as with ALLOW_INVALID_DATES: MySQL takes it for no date
+			return "? LIKE CONCAT(" + d.asText(c) + ", '%')", []any{string(value)}, nil
+		}
 		return ref + " = ?", []any{string(value)}, nil
 	default:
 		return d.asText(c) + " = ?", []any{string(value)}, nil
 	}
+}
+
+func isDay(text string) bool {
+	_, err := time.Parse(time.DateOnly, text)
+	return err == nil
 }
 
 func (d *mysqlDialect) shown(c *column) (value, length string) {

@@ -97,3 +97,28 @@ func TestRowOfVectors(t *testing.T) {
 		}
 	}
 }
+
+// A column that is declared as a text may have bytes, by which its row is found.
+func TestRowOfBytes(t *testing.T) {
+	w := newSQLiteWorld(t)
+	w.exec(t, "CREATE TABLE b (t TEXT, n INTEGER)", "INSERT INTO b VALUES (x'ff', 1), ('a', 2), (x'62', 3)")
+	for value, want := range map[string]string{"\xff": "1", "a": "2", "b": "3"} {
+		if row, err := w.open(t).Row(t.Context(), "b", []string{"t"}, [][]byte{[]byte(value)}); err != nil || len(row) != 2 || row[1].Value != want {
+			t.Errorf("%q: %+v, %v; want %s", value, row, err, want)
+		}
+	}
+}
+
+// A row is found by a date that only some sessions take for one.
+func TestRowOfInvalidDates(t *testing.T) {
+	servertest.OnMySQLToo(t, func(t *testing.T) {
+		w := newServerWorld(t)
+		w.exec(t, "SET SESSION sql_mode = 'ALLOW_INVALID_DATES'", "CREATE TABLE d (at DATETIME(3), day DATE, n INT)",
+			"INSERT INTO d VALUES ('2026-02-31 01:02:03.5', '2026-02-01', 1), ('0000-00-00', '2026-02-31', 2), ('2026-03-01 00:00:00', '2025-11-31', 3)")
+		for _, c := range []struct{ column, value, want string }{{"at", "2026-02-31 01:02:03.500000", "1"}, {"day", "2026-02-31 00:00:00.000000", "2"}, {"at", "0000-00-00 00:00:00.000000", "2"}, {"day", "2025-11-31", "3"}} {
+			if row, err := w.open(t).Row(t.Context(), "d", []string{c.column}, [][]byte{[]byte(c.value)}); err != nil || len(row) != 3 || row[2].Value != c.want {
+				t.Errorf("%v: %+v, %v", c, row, err)
+			}
+		}
+	})
+}

@@ -81,8 +81,8 @@ func (d sqliteDialect) match(c *column, value []byte) (string, []any, error) {
 	case real:
 		f, err := strconv.ParseFloat(string(value), 64)
 		return d.ref(c) + " = ?", []any{f}, err
-	case text:
-		return d.ref(c) + " = ?", []any{string(value)}, nil
+	case text: // a blob stays one there, and is no text
+		return d.ref(c) + " IN (?, CAST(? AS BLOB))", []any{string(value), string(value)}, nil
 	default:
 		return d.literal(c) + " = ?", []any{string(value)}, nil
 	}
