@@ -385,6 +385,21 @@ func TestVerifyOfSkipped(t *testing.T) {
 	}
 }
 
+// A merge that was skipped when only its worlds were fenced is said to have begun, until undo has lifted the fences.
+func TestUndoOfSkippedFences(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3, 3)
+	b := p.fenced()
+	must(t, b.change(t.Context(), func(ctx context.Context, s state) error {
+		return s.set(ctx, b.campaign.Merges[0], func(rec *record) { rec.Phase, rec.Problem = Skipped, skippedText })
+	}))
+	s, err := Undo(t.Context(), b, p.options())
+	must(t, err)
+	if m := s.Merges[0]; m.Phase != Skipped || m.Problem != "" || m.Undo != UndidFences {
+		t.Errorf("%+v", m)
+	}
+}
+
 // A copy of a new database whose merge was undone is not one that is open: its worlds are not fenced.
 func TestCopyOfAnUndoneMerge(t *testing.T) {
 	t.Parallel()

@@ -99,7 +99,13 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 			if len(undone.Lifted) > 0 {
 				kind, text, did = KindUndone, "its fences were lifted", UndidFences
 			}
-			r.update(j.Merge, kind, text, func(now *record) { now.idle(); now.Phase, now.Undo = rec.Phase, did })
+			r.update(j.Merge, kind, text, func(now *record) {
+				now.idle()
+				now.Phase, now.Undo = rec.Phase, did
+				if now.Phase == Skipped { // nothing is left of what it had begun
+					now.Problem = ""
+				}
+			})
 			return done
 		}
 		recordUndone(r, j, failure, o.View().Sentence, began, r.report(j, o, "undo"))
