@@ -992,6 +992,20 @@ func TestUndoOfWhatTheWorldLost(t *testing.T) {
 	})
 }
 
+// SQLite takes letters beyond ASCII for others in another case.
+func TestUndoLeavesOtherLetters(t *testing.T) {
+	e := worldtest.OnSQLite(t)
+	all := worldtest.KeyWorlds(t, e, 2)
+	for _, w := range all {
+		worldtest.Exec(t, w, `CREATE TABLE "ÄB" (id INTEGER PRIMARY KEY)`)
+	}
+	p, into := worldtest.MergeOf(t, e, all, worldtest.KeyOptions(nil))
+	worldtest.Exec(t, into, `CREATE TABLE "äb" (id INTEGER PRIMARY KEY)`)
+	if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{}); err != nil || done.Dropped || !slices.Equal(done.Others, []string{"äb"}) {
+		t.Errorf("%+v, %v", done, err)
+	}
+}
+
 // A copy has the record, too: an undo of it says which database it was.
 func TestUndoOfACopy(t *testing.T) {
 	e := worldtest.OnSQLite(t)

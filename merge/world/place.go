@@ -131,7 +131,7 @@ func (s *Schema) Others(ctx context.Context, on *Connection, ours []string) ([]s
 	have, err := Contains(ctx, on)
 	return slices.DeleteFunc(have, func(name string) bool {
 		known := func(o Object) bool { return o.Name == name }
-		return slices.ContainsFunc(s.Objects, known) || naming.Among(ours, name)
+		return slices.ContainsFunc(s.Objects, known) || slices.Contains(ours, name) // the cases of Ä are two names there
 	}), err
 }
 
@@ -180,7 +180,7 @@ func DropTables(ctx context.Context, from *Connection, names []string) error {
 	}
 	there, err := from.Texts(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
 	for _, name := range there {
-		if err == nil && naming.Among(names, name) {
+		if err == nil && slices.Contains(names, name) {
 			err = drop(ctx, from, "DROP TABLE IF EXISTS "+from.Dialect().Quote(name))
 		}
 	}
