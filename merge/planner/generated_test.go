@@ -122,7 +122,7 @@ func TestStoredOtherwise(t *testing.T) {
 	var all []world.Database
 	for i, name := range []string{"s1", "s2"} {
 		d := e.Fresh(t, name)
-		worldtest.Exec(t, d, "CREATE TABLE pl (id INTEGER PRIMARY KEY, v REAL, u TEXT COLLATE NOCASE, g TEXT AS (v + 1) STORED, h INTEGER AS (u) STORED, i AS (v) STORED, w TEXT AS (v) VIRTUAL)",
+		worldtest.Exec(t, d, "CREATE TABLE pl (id INTEGER PRIMARY KEY, v REAL, u TEXT COLLATE NOCASE, g TEXT AS (v + 1) STORED, h INTEGER AS (u) STORED, i AS (v) STORED, w TEXT AS (v) VIRTUAL, f REAL AS (id + 9007199254740992) STORED)",
 			fmt.Sprintf("INSERT INTO pl (id, v, u) VALUES (%d, 0.1 + 0.2, 'Ä'), (%d, 1e100, '17'), (%d, NULL, NULL), (%d, 5, x'ff00')", 1000*i+1, 1000*i+2, 1000*i+3, 1000*i+4))
 		all = append(all, d)
 	}

@@ -398,7 +398,8 @@ func StoredOtherwise(ctx context.Context, on *Connection, l *Layout, t *catalog.
 			keys.Reads = []string{"1"}
 		}
 		query := "SELECT " + strings.Join(keys.Reads, ", ") + " FROM " + l.Dialect.Quote(l.Table) +
-			Where(on.Comes(l.Table), l.Dialect.Quote(c.Name)+" COLLATE BINARY IS NOT +("+c.Generated+")") + " LIMIT 1"
+			Where(on.Comes(l.Table), fmt.Sprintf("%[1]s COLLATE BINARY IS NOT +(%[2]s) AND NOT (typeof(%[1]s) = 'real' AND %[1]s = CAST((%[2]s) AS REAL))", // an integer that became the next real
+				l.Dialect.Quote(c.Name), c.Generated)) + " LIMIT 1"
 		err := on.Rows(ctx, query, false, nil, func(row []any) (bool, error) {
 			found = slices.Clone(row)
 			return false, nil
