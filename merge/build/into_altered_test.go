@@ -71,7 +71,7 @@ func TestOpenAgainLeavesEvents(t *testing.T) {
 	}
 	p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
 	if _, err := build.With(t.Context(), p, into, all, build.Options{Options: job.Options{RetryFor: -1}}, job.Hooks{Fail: func(at string) error {
-		if at == "before event" || at == "before create" {
+		if at == "before create" {
 			return driver.ErrBadConn
 		}
 		return nil

@@ -48,7 +48,7 @@ var ErrNotProved = errors.New("merge: the new database is not as planned, and st
 // so, the gate is lifted, and the events are enabled last. The worlds stay fenced.
 //
 // If the proof does not pass, the error is [ErrNotProved] and nothing was changed. If Open is interrupted, the same
-// call resumes. If the database is open already, only what an earlier call left is done, if it was interrupted, and nothing is proved. A merge
+// call resumes. If the database is open already, only what an interrupted call left is done, and nothing is proved. A merge
 // in another state, or a world without its fence, is a [*record.RefusedError].
 func Open(ctx context.Context, p *plan.Plan, into world.Database, worlds []world.Database, opts Options) (*Opened, error) {
 	return With(ctx, p, into, worlds, opts, job.Hooks{})
@@ -88,26 +88,22 @@ func With(ctx context.Context, p *plan.Plan, into world.Database, worlds []world
 }
 
 func open(ctx context.Context, r *job.Run, opts Options, done *Opened) error {
-	enters := func() error { return enter(ctx, r, opts, done) }
-	ended := done.Before && r.Manifest.Ended(record.StateOpen)
-	if done.Before { // an undo that was killed may have left the gate
-		enters = func() error { return openGate(ctx, r, record.StateOpen, done) }
-	}
-	if err := enters(); err != nil || ended { // its events are the game's now
-		return err
+	if !done.Before {
+		if err := enter(ctx, r, opts, done); err != nil {
+			return err
+		}
+	} else if err := openGate(ctx, r, record.StateOpen, done); err != nil || r.Manifest.Ended(record.StateOpen) {
+		return err // an undo that was killed may have left the gate; the events are the game's now
 	}
 	return r.Retry(ctx, "enabling the events", func(ctx context.Context) error {
 		all, err := world.Read(ctx, r.Worlds[0])
-		if err != nil {
+		if err != nil || !all.HasEvents() { // the game may be there, and nothing has to be written
 			return err
 		}
 		if err := all.EnableEvents(ctx, r.New); err != nil {
 			return err
 		}
 		done.Events = all.Enabled()
-		if !all.HasEvents() { // the game may be there, and nothing has to be written
-			return nil
-		}
 		return r.Manifest.NoteEnd(ctx, record.StateOpen)
 	})
 }

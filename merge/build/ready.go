@@ -49,11 +49,8 @@ func blocking(ctx context.Context, p *plan.Plan, into world.Database, worlds []w
 // Elsewhere refuses a new database that is not where the plan was made for, and nil if it is there, or if that is not
 // known. It is for one that has no record of the merge, by which it would be known.
 func Elsewhere(ctx context.Context, p *plan.Plan, into world.Database) (*plan.Refusal, error) {
-	now, err := world.PlaceOf(ctx, into)
-	if err != nil || p.New.Place == (sqldb.Place{}) {
-		return nil, err
-	}
-	if same, unclear, err := p.New.Place.Same(now, nil); err != nil || same || unclear != "" {
+	now, is, err := otherPlace(ctx, p, into)
+	if err != nil || !is {
 		return nil, err
 	}
 	return &plan.Refusal{Source: into.Name, Reason: fmt.Sprintf("the plan was made for %s, and this is %s: give the planned database, or make a new plan for this one", p.New.Place, now)}, nil
@@ -137,4 +134,14 @@ func InUse(ctx context.Context, d world.Database, merge string) (refusals []plan
 		return nil, false, fmt.Errorf("database %q: %w", d.Name, err)
 	}
 	return record.InUse(d.Name, now, merge), len(now) > 0, nil
+}
+
+// otherPlace is where a new database is, if that is known to be another place than the plan was made for.
+func otherPlace(ctx context.Context, p *plan.Plan, into world.Database) (now sqldb.Place, is bool, err error) {
+	now, err = world.PlaceOf(ctx, into)
+	if err != nil || p.New.Place == (sqldb.Place{}) {
+		return now, false, err
+	}
+	same, unclear, err := p.New.Place.Same(now, nil)
+	return now, !same && unclear == "", err
 }

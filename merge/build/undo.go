@@ -123,18 +123,14 @@ func UndoWith(ctx context.Context, plan *plan.Plan, into world.Database, worlds 
 func (u *undo) notesPlace(ctx context.Context) error {
 	return u.Retry(ctx, "looking where "+u.New.Name+" is", func(ctx context.Context) error {
 		there, err := world.Exists(ctx, u.New.Database)
-		if err != nil || !there || u.Plan.New.Place == (sqldb.Place{}) {
+		if err != nil || !there {
 			return err
 		}
-		now, err := world.PlaceOf(ctx, u.New.Database)
-		if err != nil {
-			return err
+		now, is, err := otherPlace(ctx, u.Plan, u.New.Database)
+		if err == nil && is {
+			u.Notes = append(u.Notes, fmt.Sprintf("the database that was undone is %s; the plan was made for %s: if a game was let in there, keep it closed", now, u.Plan.New.Place))
 		}
-		if same, unclear, err := u.Plan.New.Place.Same(now, nil); err != nil || same || unclear != "" {
-			return err
-		}
-		u.Notes = append(u.Notes, fmt.Sprintf("the database that was undone is %s; the plan was made for %s: if a game was let in there, keep it closed", now, u.Plan.New.Place))
-		return nil
+		return err
 	})
 }
 
@@ -577,14 +573,10 @@ func (u *undo) drop(ctx context.Context) error {
 // made is what the merge made of what is there. What the first world has by now says nothing of it.
 func (u *undo) made(ctx context.Context) (*world.Schema, error) {
 	all, err := world.ReadNames(ctx, u.reads().New)
-	if err != nil {
-		if u.New.Dialect().MySQL() {
-			u.letIn() // the session with the locks may have ended
-		}
-		return nil, fromTheLocks(err)
+	if err == nil {
+		all.Keep(u.Plan.New.Made)
 	}
-	all.Keep(u.Plan.New.Made)
-	return all, nil
+	return all, err
 }
 
 // ours are the tables that the merge made, but for the record, which goes last.
@@ -609,8 +601,9 @@ func (u *undo) dropOnServer(ctx context.Context) error {
 		return err
 	}
 	all, err := u.made(ctx)
-	if err != nil {
-		return err
+	if err != nil { // the session with the locks may have ended
+		u.letIn()
+		return fromTheLocks(err)
 	}
 	if err := all.DropReaders(ctx, u.New); err != nil {
 		return err

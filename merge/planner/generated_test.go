@@ -110,8 +110,12 @@ func TestGeneratedOfAConstant(t *testing.T) {
 				fmt.Sprintf("INSERT INTO pl (id) VALUES (%d), (%d)", 1000*i+1, 1000*i+2))
 			all = append(all, d)
 		}
-		if p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing}}); err != nil {
-			t.Errorf("%v, %v", p, err)
+		p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reasons := strings.Join(worldtest.ReasonsOf(p), "\n"); !servertest.OnMariaDB(t) && !strings.Contains(reasons, `row 1: its generated column "g" has a value that differs`) { // MariaDB keeps the text as it was meant
+			t.Errorf("refused for %q", reasons)
 		}
 	})
 }

@@ -80,12 +80,8 @@ func (l *Layout) asNumbers(rows [][]any) (out [][]any, numbered []bool) {
 
 // takesLoads reports whether the server takes LOAD DATA LOCAL, and as one transaction: Galera may commit it in pieces.
 func (c *Connection) takesLoads(ctx context.Context) (bool, error) {
-	has := make(map[string]bool) // variables that are on
-	err := c.Rows(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('local_infile', 'wsrep_load_data_splitting')", false, nil, func(row []any) (bool, error) {
-		has[strings.ToLower(Text(row[0]))] = Text(row[1]) == "ON"
-		return true, nil
-	})
-	return has["local_infile"] && !has["wsrep_load_data_splitting"], err
+	has, err := c.variables(ctx, "local_infile", "wsrep_load_data_splitting")
+	return has["local_infile"] == "ON" && has["wsrep_load_data_splitting"] != "ON", err
 }
 
 // load writes rows by LOAD DATA LOCAL. All values are sent as bytes, which columns of numbers, times,

@@ -190,7 +190,7 @@ func (d *mysqlDialect) match(c *column, value []byte) (string, []any, error) {
 		}
 		return ref + " = " + string(value), nil, nil
 	case text, moment, duration, address:
-		if day, _, _ := strings.Cut(string(value), " "); c.kind == moment && !isDay(day) { // as with ALLOW_INVALID_DATES: MySQL takes it for no date
+		if c.kind == moment && !hasDay(string(value)) { // as with ALLOW_INVALID_DATES: MySQL takes it for no date
 			return "? LIKE CONCAT(" + d.asText(c) + ", '%')", []any{string(value)}, nil
 		}
 		return ref + " = ?", []any{string(value)}, nil
@@ -199,8 +199,10 @@ func (d *mysqlDialect) match(c *column, value []byte) (string, []any, error) {
 	}
 }
 
-func isDay(text string) bool {
-	_, err := time.Parse(time.DateOnly, text)
+// hasDay reports whether a moment begins with a day of the calendar.
+func hasDay(moment string) bool {
+	day, _, _ := strings.Cut(moment, " ")
+	_, err := time.Parse(time.DateOnly, day)
 	return err == nil
 }
 

@@ -66,20 +66,25 @@ func mysqlReadServer(ctx context.Context, conn *sql.Conn, b *builder) error {
 	}, &name)
 }
 
-// WritesElsewhere reports whether other servers of a cluster may take writes, too: then a lock of one of them keeps nobody out.
+// WritesElsewhere reports whether another server of the cluster may take writes. Then a lock on this one does not keep others out.
 func WritesElsewhere(ctx context.Context, on *Connection) (bool, error) {
-	has := make(map[string]string)
-	err := on.Rows(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('wsrep_on', 'group_replication_group_name', 'group_replication_single_primary_mode')",
-		false, nil, func(row []any) (bool, error) {
-			has[Text(row[0])] = Text(row[1])
-			return true, nil
-		})
+	has, err := on.variables(ctx, "wsrep_on", "group_replication_group_name", "group_replication_single_primary_mode")
 	return manyWrite(has), err
 }
 
-// manyWrite tells by the variables of a server whether several ones of its cluster take writes: Galera, or a group without a primary.
+// manyWrite tells by the variables of a server whether several servers of its cluster take writes: Galera, or a group without a primary.
 func manyWrite(has map[string]string) bool {
 	return has["wsrep_on"] == "ON" || has["group_replication_group_name"] != "" && has["group_replication_single_primary_mode"] == "OFF"
+}
+
+// variables are those global variables that the server knows, by name in small letters.
+func (c *Connection) variables(ctx context.Context, names ...string) (map[string]string, error) {
+	has := make(map[string]string)
+	err := c.Rows(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('"+strings.Join(names, "', '")+"')", false, nil, func(row []any) (bool, error) {
+		has[strings.ToLower(Text(row[0]))] = Text(row[1])
+		return true, nil
+	})
+	return has, err
 }
 
 // mysqlSwitch reads a switch of the server; one that it does not know is off.

@@ -98,9 +98,13 @@ func Beside(ctx context.Context, on *Connection, table string) ([]string, error)
 	return slices.Compact(have), err // a package and its body have one name
 }
 
-// TablesOf are those of some tables that are there and of a type, such as "BASE TABLE" or "SEQUENCE", in a database of MySQL or
-// MariaDB. Names that differ in case only are one where the server takes them so.
+// TablesOf are those of some tables that are there and of a type: "BASE TABLE" or, of MariaDB, "SEQUENCE". Names that differ in case
+// only are one where a server takes them so; SQLite has them as they were made.
 func TablesOf(ctx context.Context, on *Connection, kind string, names []string) ([]string, error) {
+	if !on.Dialect().MySQL() {
+		there, err := on.Texts(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table'")
+		return slices.DeleteFunc(there, func(table string) bool { return !slices.Contains(names, table) }), err
+	}
 	folds, err := on.Number(ctx, "SELECT @@lower_case_table_names <> 0", false)
 	if err != nil {
 		return nil, err
@@ -175,16 +179,7 @@ func (s *Schema) DropReaders(ctx context.Context, from *Connection) error {
 // DropTables removes those of some tables that are there, with their triggers: to drop one by itself may need a right of the whole
 // server. What others gave one of these names and is no table stays.
 func DropTables(ctx context.Context, from *Connection, names []string) error {
-	if from.Dialect().MySQL() {
-		return dropOf(ctx, from, "BASE TABLE", "TABLE", names)
-	}
-	there, err := from.Texts(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
-	for _, name := range there {
-		if err == nil && slices.Contains(names, name) {
-			err = drop(ctx, from, "DROP TABLE IF EXISTS "+from.Dialect().Quote(name))
-		}
-	}
-	return err
+	return dropOf(ctx, from, "BASE TABLE", names)
 }
 
 // DropSequences removes the sequences that s has. Tables that use them are gone before.
@@ -193,16 +188,16 @@ func (s *Schema) DropSequences(ctx context.Context, from *Connection) error {
 	if len(all) == 0 {
 		return nil
 	}
-	return dropOf(ctx, from, "SEQUENCE", "SEQUENCE", slice.Map(all, func(o *Object) string { return o.Name }))
+	return dropOf(ctx, from, "SEQUENCE", slice.Map(all, func(o *Object) string { return o.Name }))
 }
 
-// dropOf removes those of some tables that are there and of a type, by its word in DROP.
-func dropOf(ctx context.Context, from *Connection, kind, word string, names []string) error {
+// dropOf removes [TablesOf] a type.
+func dropOf(ctx context.Context, from *Connection, kind string, names []string) error {
 	there, err := TablesOf(ctx, from, kind, names)
 	slices.Sort(there)
 	for _, name := range there {
 		if err == nil {
-			err = drop(ctx, from, "DROP "+word+" IF EXISTS "+from.Dialect().Quote(name))
+			err = drop(ctx, from, "DROP "+strings.TrimPrefix(kind, "BASE ")+" IF EXISTS "+from.Dialect().Quote(name))
 		}
 	}
 	return err

@@ -100,7 +100,7 @@ func Read(ctx context.Context, on *Connection) (*Schema, error) {
 	return r.Schema, nil
 }
 
-// ReadNames is [Read] of the kinds and names alone: it opens no table.
+// ReadNames is [Read] of the kinds and names alone. Under LOCK TABLES, [Read] is refused what is not locked.
 func ReadNames(ctx context.Context, on *Connection) (*Schema, error) {
 	r := &reader{Schema: new(Schema), on: on}
 	var err error

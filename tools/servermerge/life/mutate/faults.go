@@ -26,7 +26,7 @@ var faults = mutant.Faults([][4]string{
 	{"3: two applies make one record", ledger, "case m.Label.ID != l.ID || m.Label.Try != l.Try:\n\t\treturn ErrOther\n\tcase !m.owns(m.Label):\n\t\treturn m.WrongState(\"\", m.Left)", "case m.Label.Try != l.Try:\n\t\treturn ErrOther"},
 	{"4: nothing is raised from OPENING", states, "return s == StateOpening || s == StateOpen || s == raised", "return s == StateOpen || s == raised"},
 	{"4: an undo leaves the gate", undoes, "refused && state == record.StateOpen && u.Registry {", "refused && state == record.StateOpening && u.Registry {"},
-	{"4: open leaves the gate of a killed undo", opens, "enters = func() error { return openGate(ctx, r, record.StateOpen, done) }", "enters = func() error { return nil }"},
+	{"4: open leaves the gate of a killed undo", opens, "} else if err := openGate(ctx, r, record.StateOpen, done); err != nil ||", "} else if err := ctx.Err(); err != nil ||"},
 	{"5: a copy of a world starts", fleets, "if i == 0 || !w.Fence {", "if i >= 0 || !w.Fence {"},
 	{"5: open opens without a fence", opens, "if err := r.OrBusy(ctx, r.Kept(ctx, \"open\", state)); err != nil {", "if err := ctx.Err(); err != nil {"},
 	{"5: open opens without a fence", "merge/build/servers.go", "if err := reg.MarkFence(ctx, s.Server, r.Plan.ID, state); err != nil {", "if err := reg.MarkFence(ctx, s.Server, r.Plan.ID, state); err != nil && !errors.Is(err, worldregistry.ErrNoFence) {"},
