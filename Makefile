@@ -9,8 +9,7 @@ WITH = $(GO) run ./internal/servertest/with-server -optional
 # they have no goroutines of their own, and would take twice as long.
 RACE = -race $(foreach c,sqlite/lib libc memory,'-gcflags=modernc.org/$c=-race=false')
 RACED = ./gameid/sim ./store ./store/numbers ./store/storetest ./store/torture ./internal/sqldb/postgres ./internal/sqldb/sqlite ./internal/fleet ./merge/inventory ./merge/live ./examples/gameserver ./examples/idserver
-# Of these the files whose tests have goroutines that meet: all others say that the race detector leaves them out.
-PARTLY_RACED = ./gameid ./merge/campaign
+PARTLY_RACED = ./gameid ./merge/campaign # the files whose tests have goroutines that meet; all others say that it leaves them out
 OTHERS = $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACED))")
 
 .PHONY: help test go-test-raced go-test-others test-on prove check tools release bench libraries needs needs-libraries
@@ -19,12 +18,12 @@ help: ## print this list
 	@echo 'usage: make TARGET'
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
 
-# The compiler's cache is shared by all clones of the repository: no names of folders are in it. Much of what tests do is
-# to wait for a server, so more of them run at a time than there are processors; those in which no goroutines meet use
-# one each: the scheduler looks for work on two in vain, which took a tenth of their time.
+# All clones share the compiler's cache: no names of folders are in it. Tests wait for servers much of their time, so more run at a
+# time than there are processors; where no goroutines meet they use one each: a tenth of their time went into looking for work.
 test prove: export GOFLAGS = $(shell $(GO) env GOFLAGS) -trimpath
 test prove: export CGO_ENABLED = 1
-test prove: export GOGC = 400
+test prove: export GOGC = 1600
+test prove: export GOMEMLIMIT = 512MiB
 test prove: export GORACE = atexit_sleep_ms=0
 test prove: export TMPDIR = $(shell .ci/temporary)
 
@@ -33,10 +32,11 @@ test: check needs ## all tests, on SQLite, MariaDB, MySQL and PostgreSQL (minute
 
 go-test-raced:
 	$(GO) test -p 3 -vet=off -timeout 1h $(RACE) $(RACED) $(PARTLY_RACED)
-
-go-test-others:
-	$(GO) test -p 3 -cpu 1 -vet=off -timeout 1h $(OTHERS)
 	$(GO) test -C bench -vet=off -timeout 1h ./...
+
+# What takes longest and works alone begins first, so that nothing waits for it at the end.
+go-test-others:
+	$(GO) test -p 4 -cpu 1 -vet=off -timeout 1h ./tools/servermerge/... ./merge/build $(OTHERS)
 
 prove: export LONG = 1
 prove: needs needs-libraries ## the same with thousands of random games, kills and faults, on all servers (hours); docs/proved.md has the last figures
@@ -66,16 +66,14 @@ release: ## archives of the tools for all platforms, in dist, at a commit with a
 bench: needs ## measure IDs, storage and merges beside their peers, and print tables (a quarter of an hour; BENCHFLAGS=-quick)
 	$(GO) run -C bench . $(BENCHFLAGS)
 
-# The one library in C, SQLite, takes seven times as long with a compiler that optimizes.
-libraries: export CGO_CFLAGS = -O0
+libraries: export CGO_CFLAGS = -O0 # SQLite in C takes seven times as long if the compiler optimizes
 libraries: needs needs-libraries ## the libraries of INTEGRATIONS.md, and the readers of IDs in other languages (minutes)
 	$(GO) mod tidy -C integrations -diff
 	$(GO) vet -C integrations -tags nomsgpack ./...
 	$(WITH) mariadb,postgres -- $(GO) test -C integrations -timeout 4h -tags nomsgpack ./...
 	LONG=1 $(GO) test ./spec
 
-# What tests run beside Go. Without one of these what needs it is skipped, and said so.
-needs:
+needs: # what tests run beside Go; without one of these what needs it is skipped, and said so
 	@.ci/needs gcc chromium python3 mariadb-dump myloader mariadb mysql postgres
 
 needs-libraries:
