@@ -84,7 +84,8 @@ func TestGone(t *testing.T) {
 				if err == nil && (point > 0 || c.name == "status" && n%3 == 1) { // it had all that it needed
 					continue
 				}
-				if _, refused := errors.AsType[*merge.RefusedError](told); !refused || !strings.Contains(told.Error(), fmt.Sprintf("database %q: %s", d.Name, said)) || !strings.Contains(told.Error(), "restore ") {
+				if _, refused := errors.AsType[*merge.RefusedError](told); !refused || !strings.Contains(told.Error(), fmt.Sprintf("database %q: %s", d.Name, said)) || !strings.Contains(told.Error(), "restore ") &&
+					!strings.Contains(told.Error(), "was added since the plan was made: take that back") { // read as the tables were renamed
 					t.Errorf("%s of %s at point %d: %v", c.name, d.Name, point, told)
 				}
 			}
