@@ -226,7 +226,12 @@ func makeReady(ctx context.Context, r *runner, jobs []*job) ([]*job, error) {
 	}
 	for { // if one cannot be fenced, the fences of all were lifted again
 		n := len(ready)
+		for _, j := range ready {
+			j.fenced = true
+		}
+		r.noteFences(ready)
 		err := fenceAll(ctx, r.book.campaign, ready, r.book.now)
+		r.noteFences(ready)
 		if ready, err = leaveOut(r, err, ready); err != nil {
 			return nil, err
 		}
@@ -234,6 +239,18 @@ func makeReady(ctx context.Context, r *runner, jobs []*job) ([]*job, error) {
 			return ready, nil
 		}
 	}
+}
+
+// noteFences records which of the merges may have fenced worlds: a kill leaves these.
+func (r *runner) noteFences(jobs []*job) {
+	r.log(func(ctx context.Context, s state) error {
+		for _, j := range jobs {
+			if err := s.set(ctx, j.Merge, func(rec *record) { rec.Fenced = j.fenced }); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // lookAll returns the merges that can be carried out or, with Try, tried.
@@ -393,8 +410,11 @@ func unfence(ctx context.Context, r *runner, jobs []*job) {
 				r.opts.Warn(fmt.Sprintf("the fences of the merge %s were not lifted: %s; to lift them: %s",
 					j.Name(), plainly(err), r.opts.Command("undo", j.Name())))
 			}
+			continue
 		}
+		j.fenced = false
 	}
+	r.noteFences(slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.fenced }))
 }
 
 // inOrder are the jobs that are in one of the lists, in the order of all.

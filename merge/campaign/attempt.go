@@ -73,7 +73,7 @@ func (t *attempt) run(ctx context.Context) ending {
 	}
 	t.r.update(t.job.Merge, kind, report.Merging(plan), func(rec *record) {
 		rec.describe(t.job, plan)
-		rec.Phase, rec.Active, rec.Problem, rec.Incomplete = phase, true, "", false
+		rec.Phase, rec.Active, rec.Problem, rec.Incomplete, rec.Fenced = phase, true, "", false, false
 		rec.Advice, rec.Ended = nil, nil
 		if t.r.opts.Try {
 			return

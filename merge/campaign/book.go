@@ -211,7 +211,7 @@ const skippedText = "skipped by the operator after it began; its new database is
 
 // skip leaves out a merge that nobody works on.
 func (b *Book) skip(ctx context.Context, s state, r *record) error {
-	begun := r.Phase.Begun()
+	begun := r.Phase.Begun() || r.Fenced
 	r.idle()
 	r.Phase, r.Skip, r.Problem, r.Advice = Skipped, false, "", nil
 	text := "skipped by the operator; nothing was written"

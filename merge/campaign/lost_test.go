@@ -385,6 +385,39 @@ func TestVerifyOfSkipped(t *testing.T) {
 	}
 }
 
+// An apply that was killed when only the worlds were fenced is not said to have begun nothing, until the fences are lifted.
+func TestStatusOfFences(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3, 3)
+	b := p.book("", "w1 w2")
+	planned(t, b, p.options())
+	says := func(word string, ending report.Ending) {
+		t.Helper()
+		if v := statusOf(t, b).Say(Telling{Name: "status"}); v.Word != word || v.Ending != ending {
+			t.Errorf("%s: %s", v.Word, v.Sentence)
+		}
+	}
+	must(t, second(run(t.Context(), b, doingApply, p.options(), func(ctx context.Context, r *runner, jobs []*job) error {
+		return second(makeReady(ctx, r, jobs))
+	})))
+	says("FENCED", report.Stopped)
+	must(t, second(Plan(t.Context(), b, p.options())))
+	says("FENCED", report.Stopped)
+	must(t, b.Skip(t.Context(), "w1"))
+	says("FENCED", report.Stopped)
+	must(t, second(Undo(t.Context(), b, p.options())))
+	says("NOT VERIFIED", report.NotVerified)
+	o := p.options()
+	o.Merges = []string{"w1"}
+	must(t, second(Plan(t.Context(), b, o)))
+	says("NOT BEGUN", report.Done)
+	b = p.withoutState(p.fenced())
+	must(t, second(Plan(t.Context(), b, p.options())))
+	says("FENCED", report.Stopped)
+	must(t, second(Apply(t.Context(), b, p.options())))
+	says("DONE", report.Done)
+}
+
 // A merge that was skipped when only its worlds were fenced is said to have begun, until undo has lifted the fences.
 func TestUndoOfSkippedFences(t *testing.T) {
 	t.Parallel()

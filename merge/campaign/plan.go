@@ -128,7 +128,7 @@ func (p *planner) fenced(j *job, plan *merge.Plan, refusals []merge.Refusal) {
 	p.r.update(j.Merge, KindRefused, problem, func(rec *record) {
 		rec.describe(j, plan)
 		rec.rest(Refused, problem, advice, nil)
-		rec.Incomplete = false
+		rec.Incomplete, rec.Fenced = false, true
 	})
 }
 
@@ -153,7 +153,7 @@ func (r *runner) adopt(j *job, plan *merge.Plan, at *merge.Status) {
 	r.update(j.Merge, "", "", func(rec *record) {
 		if !rec.Phase.Begun() {
 			rec.describe(j, plan)
-			rec.Phase, rec.Open, rec.Problem, rec.Advice = phase, isOpen, problem, advice
+			rec.Phase, rec.Open, rec.Problem, rec.Advice, rec.Fenced = phase, isOpen, problem, advice, at.State.Nothing() && at.Fenced()
 			rec.reported(reports)
 		}
 	})
@@ -222,7 +222,7 @@ func (p *planner) make(ctx context.Context, _ *runner, j *job) ending {
 		rec.idle()
 		rec.describe(j, plan)
 		rec.Phase, rec.Basis, rec.Problem, rec.Advice = phase, p.r.opts.Basis, problem, advice
-		rec.Open, rec.Measured, rec.Attempts, rec.Took, rec.Began, rec.Ended = false, 0, 0, 0, nil, nil
+		rec.Fenced, rec.Open, rec.Measured, rec.Attempts, rec.Took, rec.Began, rec.Ended = false, false, 0, 0, 0, nil, nil
 		rec.Reports = []string{filepath.Base(page)}
 	})
 	return done

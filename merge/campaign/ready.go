@@ -121,6 +121,7 @@ func fenceAll(ctx context.Context, c *Campaign, all []*job, now func() time.Time
 	left := lift.each(lifting, func(ctx context.Context, i int) error {
 		d := all[i]
 		_, err := merge.Unfence(ctx, d.plan, d.into, d.databases, d.options)
+		d.fenced = err != nil
 		if errors.Is(err, merge.ErrStopped) || err == nil {
 			return err
 		}

@@ -64,6 +64,7 @@ type job struct {
 	plan    *merge.Plan // of a merge that is made ready, with the options to begin it
 	options merge.Options
 
+	fenced bool // its worlds may be
 	tries  int
 	notYet time.Time     // it is not begun before; zero: at once
 	atMost time.Duration // that it takes, predicted

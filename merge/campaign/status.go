@@ -89,6 +89,9 @@ type MergeStatus struct {
 	Phase  Phase    `json:"phase"`
 	Active bool     `json:"active"` // a worker is at it now
 
+	// Fenced says that the worlds of a merge that has not begun may be fenced: the process that fenced them was killed.
+	Fenced bool `json:"fenced,omitempty"`
+
 	New  string `json:"new,omitempty"`  // the name of the new database; "" without a plan
 	Open bool   `json:"open,omitempty"` // it is open: the world may be started there, and only there
 

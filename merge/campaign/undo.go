@@ -101,7 +101,7 @@ func undoOne(ctx context.Context, r *runner, j *job, m *meter, failure string) e
 			}
 			r.update(j.Merge, kind, text, func(now *record) {
 				now.idle()
-				now.Phase, now.Undo = rec.Phase, did
+				now.Phase, now.Undo, now.Fenced = rec.Phase, did, false
 				if now.Phase == Skipped { // nothing is left of what it had begun
 					now.Problem = ""
 				}
@@ -146,7 +146,7 @@ func nothingLeft(ctx context.Context, r *runner, j *job, rec *record, plan *merg
 		recordDropped(r, j)
 		return done
 	case !rec.begun():
-		r.update(j.Merge, "", "", func(now *record) { now.idle(); now.Phase = rec.Phase })
+		r.update(j.Merge, "", "", func(now *record) { now.idle(); now.Phase, now.Fenced = rec.Phase, false })
 		return done
 	}
 	if plan != nil { // an earlier undo was killed before it could say so
@@ -184,7 +184,7 @@ func recordUndone(r *runner, j *job, failure, text string, began time.Time, repo
 	now := r.book.now().UTC()
 	r.update(j.Merge, KindUndone, text, func(rec *record) {
 		rec.idle()
-		rec.Phase, rec.Open, rec.Ended, rec.Undo = Undone, false, &now, UndidMerge
+		rec.Phase, rec.Open, rec.Fenced, rec.Ended, rec.Undo = Undone, false, false, &now, UndidMerge
 		if failure == "" && r.doing == doingUndo {
 			rec.Problem = ""
 		}

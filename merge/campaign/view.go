@@ -80,6 +80,12 @@ func (s *Status) Tally() (c Tally) {
 	return c
 }
 
+// fenced are the merges that have not begun and whose worlds may be fenced.
+func (s *Status) fenced() []string {
+	all := slices.DeleteFunc(slices.Clone(s.Merges), func(m MergeStatus) bool { return !m.Fenced })
+	return slice.Map(all, MergeStatus.Name)
+}
+
 // Finished reports whether all merges are verified, but those that were left out.
 func (c Tally) Finished() bool { return c.Verified > 0 && c.Verified+c.leftOut == c.All }
 
@@ -126,7 +132,7 @@ func (v *saying) set(word string, ending report.Ending, format string, args ...a
 
 // say says how the campaign is after a command.
 func (v *saying) say() {
-	c, s, looks := v.c, v.s, v.Name == "" || v.Name == "status"
+	c, s, looks, fenced := v.c, v.s, v.Name == "" || v.Name == "status", v.s.fenced()
 	switch {
 	case s.Doing != "":
 		v.running()
@@ -151,6 +157,10 @@ func (v *saying) say() {
 		v.Then("To drop it:", v.Command("undo -all"))
 	case c.unproved > 0 && v.Name == "verify":
 		v.set("INCOMPLETE", report.Incomplete, "%s could not be verified: see below", c.of(c.unproved))
+	case len(fenced) > 0 && c.begun == 0 && looks:
+		v.set("FENCED", report.Stopped, "%s verified; %d were not begun, but their worlds may be fenced", c.of(c.Verified), len(fenced))
+		v.Then("To resume:", v.Command("apply"))
+		v.Then("Or lift the fences:", v.Command("undo", fenced...))
 	case c.Finished():
 		v.done()
 	case c.begun > 0:
