@@ -219,8 +219,8 @@ used while another command runs.
 
   -json             print it as JSON
 ` + helpPlaces + `
-Exit codes: 0 not begun, or open; 2 could not read it; 4 begun and not open, or
-a fence is left.
+Exit codes: 0 not begun, or open; 2 could not read it; 4 begun and not open,
+closed by an undo, or a fence is left.
 
 Example:
   servermerge status plan.json

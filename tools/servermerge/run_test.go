@@ -17,6 +17,7 @@ import (
 
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge"
 	"mergesafe/merge/report"
 	"mergesafe/store"
@@ -124,6 +125,24 @@ func TestJSON(t *testing.T) {
 		} else if !tt.right(&d.Outcome) || d.View.Sentence == "" {
 			t.Errorf("%s: %s", tt.command, r.stdout)
 		}
+	}
+}
+
+// An open merge that a killed undo has closed is not done: a command has to follow.
+func TestStatusOfAClosedMerge(t *testing.T) {
+	s1, s2, file := files(t)
+	ran(t, cli.OK, "plan", "-into", into(file), "-o", file, s1, s2)
+	ran(t, cli.OK, "apply", file)
+	db, err := sqldb.Dial(t.Context(), into(file), sqldb.ReadWrite)
+	storetest.Must(t, err)
+	defer db.Close()
+	var gate string
+	storetest.Must(t, db.Get(t.Context(), &gate, "SELECT holder FROM gameid_servers WHERE server_id = 1"))
+	ran(t, cli.OK, "open", file)
+	_, err = db.Exec(t.Context(), "UPDATE gameid_servers SET holder = ? WHERE server_id = 1", gate)
+	storetest.Must(t, err)
+	if r := ran(t, cli.Stopped, "status", file); !strings.Contains(r.stdout, "an undo has closed it") {
+		t.Error(r.stdout)
 	}
 }
 

@@ -27,7 +27,7 @@ func (s surroundings) status(ctx context.Context, cmd *cliv3.Command) error {
 	}
 	o := j.outcome("status")
 	o.Status = at
-	if at.State != merge.StateOpen && (!at.State.Nothing() || at.Fenced()) {
+	if at.Closed || at.State != merge.StateOpen && (!at.State.Nothing() || at.Fenced()) {
 		o.Ending = report.Stopped
 	}
 	return write(o, cmd.Root().Writer, cmd.Bool("json"), s.text(cmd))
