@@ -51,6 +51,9 @@ type Undone struct {
 	Kept    bool     `json:"kept,omitempty"` // it was there before the merge, and is empty again
 	Others  []string `json:"others,omitempty"`
 
+	// Place is where the database is that was undone, if that is another place than the plan was made for.
+	Place string `json:"place,omitempty"`
+
 	// Raised says that a game may have given IDs, numbers and values of counters in the new database,
 	// so that those of the worlds were raised above these.
 	Raised bool `json:"raised,omitempty"`
@@ -128,7 +131,8 @@ func (u *undo) notesPlace(ctx context.Context) error {
 		}
 		now, is, err := otherPlace(ctx, u.Plan, u.New.Database)
 		if err == nil && is {
-			u.Notes = append(u.Notes, fmt.Sprintf("the database that was undone is %s; the plan was made for %s: if a game was let in there, keep it closed", now, u.Plan.New.Place))
+			u.done.Place = now.String()
+			u.Notes = append(u.Notes, fmt.Sprintf("the database that was undone is %s; the plan was made for %s: if a game was let in there, keep it closed", u.done.Place, u.Plan.New.Place))
 		}
 		return err
 	})
@@ -426,13 +430,22 @@ func (u *undo) nothing(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	say := u.FencesOf(now)
+	say, left := u.FencesOf(now), ""
+	if say == "" {
+		err := u.Retry(ctx, "looking what is in "+u.New.Name, func(ctx context.Context) error { return u.remains(ctx) })
+		if err != nil {
+			return err
+		}
+		if len(u.done.Others) > 0 {
+			left = fmt.Sprintf("; what is in %s stays: %s", printable.Text(u.New.Name), printable.List(u.done.Others, ", ", 20))
+		}
+	}
 	switch {
 	case say == "" && len(gone) > 0:
-		return fmt.Errorf("merge: %w: there is no database %q of the merge %s, and no world that is there has its fence: there is nothing to undo; if you restore %s, run undo again: a copy may have it",
-			record.ErrNoMerge, u.New.Name, u.Plan.ID, printable.Names(namesOf(gone)))
+		return fmt.Errorf("merge: %w: there is no database %q of the merge %s, and no world that is there has its fence: there is nothing to undo; if you restore %s, run undo again: a copy may have it%s",
+			record.ErrNoMerge, u.New.Name, u.Plan.ID, printable.Names(namesOf(gone)), left)
 	case say == "":
-		return fmt.Errorf("merge: %w: there is no database %q of the merge %s, and no world has its fence: there is nothing to undo", record.ErrNoMerge, u.New.Name, u.Plan.ID)
+		return fmt.Errorf("merge: %w: there is no database %q of the merge %s, and no world has its fence: there is nothing to undo%s", record.ErrNoMerge, u.New.Name, u.Plan.ID, left)
 	case len(gone) > 0: // what they would say decides
 		return &record.RefusedError{Doing: "undo", Refusals: gone}
 	case say == record.StateOpening && !u.force:
@@ -447,17 +460,22 @@ func (u *undo) nothing(ctx context.Context) error {
 		}
 	}
 	return u.Retry(ctx, "lifting the fences", func(ctx context.Context) error {
-		there, err := world.Exists(ctx, u.New.Database)
-		if err == nil && there {
-			var others []string
-			others, err = world.Contains(ctx, u.New)
-			u.done.Others = slice.Map(others, printable.Text)
-		}
-		if err != nil {
+		if err := u.remains(ctx); err != nil {
 			return err
 		}
 		return LiftFences(ctx, u.Run)
 	})
+}
+
+// remains notes what is in the new database, of which there is no record.
+func (u *undo) remains(ctx context.Context) error {
+	there, err := world.Exists(ctx, u.New.Database)
+	if err == nil && there {
+		var others []string
+		others, err = world.Beside(ctx, u.New, "")
+		u.done.Others = slice.Map(others, printable.Text)
+	}
+	return err
 }
 
 // played reports whether a game ran on the new database before its opening, as it can if its gate was lifted by hand: then
@@ -555,7 +573,7 @@ func (u *undo) drop(ctx context.Context) error {
 		return err
 	}
 	if u.Manifest.Removed() { // the answer of the last statement was lost
-		others, err := world.Contains(ctx, u.New)
+		others, err := world.Beside(ctx, u.New, "")
 		u.done.Others = slice.Map(others, printable.Text)
 		u.done.Dropped, u.done.Kept = len(others) == 0, len(others) == 0
 		return err
@@ -573,10 +591,19 @@ func (u *undo) drop(ctx context.Context) error {
 // made is what the merge made of what is there. What the first world has by now says nothing of it.
 func (u *undo) made(ctx context.Context) (*world.Schema, error) {
 	all, err := world.ReadNames(ctx, u.reads().New)
-	if err == nil {
-		all.Keep(u.Plan.New.Made)
+	if err != nil {
+		return nil, err
 	}
-	return all, err
+	for _, o := range all.Triggers() {
+		_, made := u.Plan.New.Made[o.String()]
+		_, goes := u.Plan.New.Made[(&world.Object{Kind: world.Table, Name: o.Table}).String()]
+		note := fmt.Sprintf("the trigger %s of %s was dropped with its table: the merge did not make it", printable.Text(o.Name), printable.Text(o.Table))
+		if !made && (goes || sqldb.Ours(o.Table)) && !slices.Contains(u.Notes, note) {
+			u.Notes = append(u.Notes, note)
+		}
+	}
+	all.Keep(u.Plan.New.Made)
+	return all, nil
 }
 
 // ours are the tables that the merge made, but for the record, which goes last.

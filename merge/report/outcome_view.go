@@ -373,6 +373,9 @@ func retire(p *merge.Plan) (commands []string) {
 func (v *View) undone(o *Outcome, place, worlds string) {
 	v.Color = verdict.Pass
 	u := o.Undone
+	if u.Place != "" {
+		place = printable.Text(u.Place)
+	}
 	written := fmt.Sprintf("no row of %s was written", worlds)
 	switch {
 	case u.Raised && u.Unseen:

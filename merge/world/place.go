@@ -83,11 +83,22 @@ func MayMake(d Database) error {
 	return nil
 }
 
-// Contains lists the names of what is in a database, tables of ours among it.
-func Contains(ctx context.Context, on *Connection) ([]string, error) { return Beside(ctx, on, "") }
+// Contains lists the names of what is in a database, tables of ours among it; on a server, no triggers.
+func Contains(ctx context.Context, on *Connection) ([]string, error) { return contains(ctx, on, "") }
 
-// Beside lists the names of what is in a database beside a table. What is no table may have the name of one.
+// Beside lists the names of what is in a database beside a table and its triggers. What is no table may have the name of one.
 func Beside(ctx context.Context, on *Connection, table string) ([]string, error) {
+	have, err := contains(ctx, on, table)
+	if err == nil && on.Dialect().MySQL() {
+		var triggers []string
+		triggers, err = on.Texts(ctx, "SELECT TRIGGER_NAME FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE() AND CAST(EVENT_OBJECT_TABLE AS BINARY) <> ?", table)
+		have = append(have, triggers...)
+		slices.Sort(have)
+	}
+	return slices.Compact(have), err
+}
+
+func contains(ctx context.Context, on *Connection, table string) ([]string, error) {
 	if !on.Dialect().MySQL() {
 		return on.Texts(ctx, "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND NOT (type = 'table' AND name = ? COLLATE NOCASE) ORDER BY name", table)
 	}
@@ -345,6 +356,9 @@ func removeFile(ctx context.Context, c *Connection, path string) (left string, e
 	c.Close()
 	return left, err
 }
+
+// Triggers are those of all tables.
+func (s *Schema) Triggers() []*Object { return s.of(Trigger) }
 
 // HasEvents reports whether there are events, enabled or not.
 func (s *Schema) HasEvents() bool { return len(s.of(Event)) > 0 }

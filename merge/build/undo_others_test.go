@@ -1,0 +1,51 @@
+package build_test
+
+import (
+	"database/sql/driver"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"mergesafe/internal/servertest"
+	"mergesafe/merge/build"
+	"mergesafe/merge/job"
+	"mergesafe/merge/record"
+	"mergesafe/merge/worldtest"
+)
+
+// Undo names the triggers of others: those that stay with their tables, and those that go with tables of the merge.
+func TestUndoNamesTriggersOfOthers(t *testing.T) {
+	servertest.OnMySQLToo(t, func(t *testing.T) {
+		p, into, all := openedMany(t)
+		worldtest.Exec(t, into, "CREATE TABLE theirs (id INT)", "CREATE TRIGGER on_theirs BEFORE INSERT ON theirs FOR EACH ROW SET @x = 1",
+			"CREATE TRIGGER on_things BEFORE INSERT ON things FOR EACH ROW SET @x = 1")
+		done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: true})
+		if err != nil || !slices.Equal(done.Others, []string{"on_theirs", "theirs"}) || !slices.ContainsFunc(done.Notes, func(note string) bool {
+			return strings.Contains(note, "the trigger on_things of things was dropped")
+		}) {
+			t.Errorf("%+v, %v", done, err)
+		}
+	})
+}
+
+// An undo that was killed when it had dropped its record leaves what others made, and the next one names it.
+func TestUndoNamesWhatIsLeftOfNothing(t *testing.T) {
+	servertest.OnMySQLToo(t, func(t *testing.T) {
+		p, into, all := openedMany(t)
+		worldtest.Exec(t, into, "CREATE TABLE theirs (id INT)")
+		_, err := build.UndoWith(t.Context(), p, into, all, build.UndoOptions{Options: job.Options{RetryFor: -1}}, job.Hooks{Fail: func(at string) error {
+			if at == "after drop" && len(worldtest.Rows(t, into, "SHOW TABLES LIKE 'mergesafe\\_merge'")) == 0 {
+				return driver.ErrBadConn
+			}
+			return nil
+		}})
+		if !errors.Is(err, record.ErrStopped) {
+			t.Fatal(err)
+		}
+		_, err = build.Undo(t.Context(), p, into, all, build.UndoOptions{})
+		if !errors.Is(err, record.ErrNoMerge) || !strings.HasSuffix(err.Error(), "there is nothing to undo; what is in new stays: theirs") {
+			t.Error(err)
+		}
+	})
+}
