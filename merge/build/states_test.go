@@ -607,10 +607,24 @@ func TestOursAreProved(t *testing.T) {
 				t.Errorf("%s: opened: %v", want, err)
 			}
 		}
+		unproved := func(want string) {
+			t.Helper()
+			proof, err := prove.Verify(t.Context(), p, into, all, job.Options{})
+			if err != nil || proof.Verdict != verdict.Fail || !strings.Contains(fmt.Sprint(proof.Keys), want) {
+				t.Errorf("%s: %+v, %v", want, proof.Keys, err)
+			}
+		}
 		worldtest.MustApply(t, p, into, all)
 		worldtest.Exec(t, into, "UPDATE gameid_servers SET server_id = 77 WHERE server_id = 2")
 		fails(`its registry does not list server 2 of "s2"`)
 		worldtest.Exec(t, into, "UPDATE gameid_servers SET server_id = 2 WHERE server_id = 77")
+		worldtest.Proved(t, p, into, all)
+		worldtest.Exec(t, into, "UPDATE mergesafe_progress SET tab = 'none' WHERE tab = 'items'")
+		fails("the table mergesafe_progress does not have what the merge wrote to items")
+		worldtest.Exec(t, into, "UPDATE mergesafe_progress SET tab = 'items' WHERE tab = 'none'")
+		worldtest.Exec(t, into, "INSERT INTO gameid_numbers (server_id, name, next_number, check_digit, updated_ms) VALUES (1, 'more', 7, '', 0)")
+		fails("the table gameid_numbers has 1 row, and 0 in s1")
+		worldtest.Exec(t, into, "DELETE FROM gameid_numbers")
 		worldtest.Proved(t, p, into, all)
 		worldtest.Exec(t, into, "UPDATE gameid_servers SET holder = '', lease_until_ms = 0 WHERE server_id = 1")
 		fails("server 1 has no fence of this merge")
@@ -621,6 +635,13 @@ func TestOursAreProved(t *testing.T) {
 		keyed := []world.Database{worldtest.ViewWorld(t, e, "s1", 1), worldtest.ViewWorld(t, e, "s2", 1, 7)}
 		all = keyed
 		p, into = worldtest.MergeOf(t, e, keyed, planner.PlanOptions{Check: rules.Options{Rekey: &rules.Rekey{Auto: true}}})
+		worldtest.Proved(t, p, into, all)
+		worldtest.Exec(t, into, "UPDATE mergesafe_keys SET source = 's3'")
+		unproved("the record of the keys of s2 is not the one that the merge wrote: characters.guid")
+		worldtest.Exec(t, into, "UPDATE mergesafe_keys SET source = 's2'")
+		worldtest.Proved(t, p, into, all)
+		worldtest.Exec(t, into, "DROP VIEW "+record.KeysView, "CREATE VIEW mergesafe_moved AS SELECT path, source, tab, col FROM mergesafe_keys")
+		fails("the view mergesafe_moved does not show what the merge recorded")
 		worldtest.Exec(t, into, "DROP VIEW "+record.KeysView)
 		fails("the view mergesafe_moved is missing")
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"mergesafe/merge/keys"
 	"mergesafe/merge/rules"
@@ -40,9 +41,12 @@ func proveInjective(ctx context.Context, r *job.Run, p *evidence.KeyProof) error
 	}
 	var all []record.KeySet
 	if known {
-		if all, err = record.LoadKeys(ctx, r.New, "path LIKE ?", []any{r.Plan.ID + ".%"}); err != nil {
+		if all, err = record.LoadKeys(ctx, r.New, "", nil); err != nil {
 			return err
 		}
+	}
+	if err := proveRemembered(ctx, r, all, p); err != nil {
+		return err
 	}
 	for i := 1; i < len(r.Plan.Worlds); i++ { // the first one keeps its keys
 		s := &r.Plan.Worlds[i]
@@ -52,6 +56,11 @@ func proveInjective(ctx context.Context, r *job.Run, p *evidence.KeyProof) error
 				continue
 			}
 			space := r.Plan.Rekey.Space(k.Space)
+			if space != nil && (k.Source != s.Name || k.Range != space.Worlds[i].New || !slices.ContainsFunc(r.Plan.Rekey.Columns, func(c verdict.RekeyedColumn) bool {
+				return c.Key && c.Table == k.Table && c.Column == k.Column
+			})) {
+				p.NoteWrong(1, "the record of the keys of %s is not the one that the merge wrote: %s.%s", s.Name, k.Table, k.Column)
+			}
 			if space == nil || space.Worlds[i].Offset != k.Offset {
 				p.NoteWrong(1, "the record says that %d was added to %s.%s of %s", k.Offset, k.Table, k.Column, s.Name)
 				continue
@@ -64,6 +73,38 @@ func proveInjective(ctx context.Context, r *job.Run, p *evidence.KeyProof) error
 				p.NoteWrong(max(1, want-remembered[space.Name]), "there is a record of %d keys of %q of %s, want %d", remembered[space.Name], space.Name, s.Name, want)
 			}
 		}
+	}
+	return nil
+}
+
+// proveRemembered compares what the worlds remember of earlier merges with what the new database has of it.
+func proveRemembered(ctx context.Context, r *job.Run, all []record.KeySet, p *evidence.KeyProof) error {
+	entry := func(k *record.KeySet) string { return k.Path + "\x00" + k.Table + "\x00" + k.Column }
+	want := make(map[string]*record.KeySet)
+	for i, w := range r.Worlds {
+		theirs, err := record.LoadKeys(ctx, w, "", nil)
+		if err != nil {
+			return err
+		}
+		for _, k := range theirs {
+			if i > 0 {
+				k.Path = r.Plan.Path(i) + " " + k.Path
+			}
+			want[entry(&k)] = &k
+		}
+	}
+	for _, k := range all {
+		id, _, earlier := strings.Cut(k.Path, " ")
+		if !earlier && strings.HasPrefix(id, r.Plan.ID+".") {
+			continue // of this merge
+		}
+		if was := want[entry(&k)]; was == nil || was.Source != k.Source || was.Space != k.Space || was.Offset != k.Offset || was.Range != k.Range || !was.Keys.Equal(k.Keys) {
+			p.NoteWrong(1, "the record of an earlier merge is not as the worlds have it: %s.%s of %s", k.Table, k.Column, k.Source)
+		}
+		delete(want, entry(&k))
+	}
+	for _, k := range want {
+		p.NoteWrong(1, "there is no record of an earlier merge: %s.%s of %s", k.Table, k.Column, k.Source)
 	}
 	return nil
 }

@@ -18,9 +18,18 @@ import (
 
 // proveOurs looks for what the game and the operator rely on beside the rows of the game: the servers that the
 // registry lists and their gate, short numbers, the history of earlier merges, and the view of the keys that moved.
-func proveOurs(ctx context.Context, p *change.Proving) error {
+func proveOurs(ctx context.Context, p *change.Proving, found []tableRead) error {
 	return p.Retry(ctx, "reading the registry of the new database", func(ctx context.Context) error {
 		wrong, err := wrongOfOurs(ctx, p)
+		if err != nil {
+			return err
+		}
+		wrote, err := p.Manifest.Wrote(ctx) // which undo compares with the rows
+		for i, t := range p.Plan.Tables {
+			if wrote[t.Name] != found[i].should(&t) {
+				wrong = append(wrong, fmt.Sprintf("the table %s does not have what the merge wrote to %s", record.ProgressTable, t.Name))
+			}
+		}
 		for _, what := range wrong {
 			p.Findings = append(p.Findings, plan.Refusal{Source: p.New.Name, Reason: what})
 		}
@@ -95,7 +104,25 @@ func wrongOfOurs(ctx context.Context, p *change.Proving) (wrong []string, err er
 			return nil, err
 		}
 		if n == 0 {
-			wrong = append(wrong, fmt.Sprintf("the view %s is missing", record.KeysView))
+			return append(wrong, fmt.Sprintf("the view %s is missing", record.KeysView)), nil
+		}
+		matches, err := record.HasMatches(ctx, p.New)
+		if err != nil {
+			return nil, err
+		}
+		var shows [2][]string // a server writes the text of a view in its own way
+		for i, query := range []string{"SELECT * FROM " + record.KeysView, record.KeysMoved(p.New.Dialect(), matches)} {
+			err := p.New.Rows(ctx, query, false, nil, func(row []any) (bool, error) {
+				shows[i] = append(shows[i], strings.Join(slice.Map(row, world.Text), "\x00"))
+				return true, nil
+			})
+			if err != nil {
+				return nil, err
+			}
+			slices.Sort(shows[i])
+		}
+		if !slices.Equal(shows[0], shows[1]) {
+			wrong = append(wrong, fmt.Sprintf("the view %s does not show what the merge recorded", record.KeysView))
 		}
 	}
 	return wrong, nil
@@ -206,10 +233,23 @@ func addTexts(ctx context.Context, on *world.Connection, to map[string]string, q
 
 // missingNumbers compares the short numbers with those of the first world.
 func missingNumbers(ctx context.Context, p *change.Proving) (missing []string, err error) {
-	return missingRows(ctx, p, "SELECT server_id, name, next_number FROM "+sqldb.NumbersTable,
+	missing, err = missingRows(ctx, p, "SELECT server_id, name, next_number FROM "+sqldb.NumbersTable,
 		"SELECT COUNT(*) FROM "+sqldb.NumbersTable+" WHERE server_id = ? AND name = ? AND next_number >= ?", func(row []any) string {
 			return fmt.Sprintf("the short numbers %q of server %s are behind those of its world", world.Text(row[1]), world.Text(row[0]))
 		})
+	if err != nil || p.Manifest.Left == record.StateOpen { // where servers may have begun others
+		return missing, err
+	}
+	var n [2]int64
+	for i, on := range []*world.Connection{p.Worlds[0], p.New} {
+		if n[i], err = on.Number(ctx, "SELECT COUNT(*) FROM "+sqldb.NumbersTable, false); err != nil {
+			return nil, err
+		}
+	}
+	if n[0] != n[1] {
+		missing = append(missing, fmt.Sprintf("the table %s has %s, and %d in %s", sqldb.NumbersTable, record.CountRows(n[1]), n[0], p.Worlds[0].Name))
+	}
+	return missing, nil
 }
 
 // missingRows says of which rows of the first world the new database counts none.

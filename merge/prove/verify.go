@@ -151,7 +151,7 @@ func verify(ctx context.Context, proving *change.Proving) error {
 	if err := proveMade(ctx, r, proof, slices.Concat(hidden[0], hidden[1])); err != nil {
 		return err
 	}
-	if err := proveOurs(ctx, proving); err != nil {
+	if err := proveOurs(ctx, proving, found); err != nil {
 		return err
 	}
 	if err := proveGenerated(ctx, proving); err != nil {

@@ -9,10 +9,10 @@ import (
 // old keys, and the number to add to one for its key in this database.
 const KeysView = sqldb.KeysView
 
-// keysColumns are what the view shows, on an engine. Keys that came here by several merges
+// KeysMoved is the query of the view, on an engine. Keys that came here by several merges
 // got the offsets of all: those of the paths that theirs begins with. What became of keys that
 // are in [MatchesTable] stands there.
-func keysColumns(d world.Dialect, matches bool) string {
+func KeysMoved(d world.Dialect, matches bool) string {
 	const from = `
 		FROM ` + KeysTable + ` AS k WHERE k.part = 0`
 	const lastKey = "(SELECT p.last_key FROM " + KeysTable + " AS p WHERE p.path = k.path AND p.tab = k.tab AND p.col = k.col ORDER BY p.part DESC LIMIT 1)"
@@ -39,7 +39,7 @@ func keysColumns(d world.Dialect, matches bool) string {
 // does no harm.
 func CreateKeysView(d world.Dialect, matches bool) []string {
 	if d.MySQL() {
-		return []string{"CREATE OR REPLACE SQL SECURITY INVOKER VIEW " + KeysView + " AS " + keysColumns(d, matches)}
+		return []string{"CREATE OR REPLACE SQL SECURITY INVOKER VIEW " + KeysView + " AS " + KeysMoved(d, matches)}
 	}
-	return []string{"DROP VIEW IF EXISTS " + KeysView, "CREATE VIEW " + KeysView + " AS " + keysColumns(d, matches)}
+	return []string{"DROP VIEW IF EXISTS " + KeysView, "CREATE VIEW " + KeysView + " AS " + KeysMoved(d, matches)}
 }
