@@ -11,6 +11,7 @@ import (
 
 	"mergesafe/internal/printable"
 	"mergesafe/internal/slice"
+	"mergesafe/internal/strict"
 	"mergesafe/merge/catalog"
 	"mergesafe/merge/check"
 	"mergesafe/merge/rules"
@@ -20,10 +21,15 @@ import (
 // WriteRules writes a file of rules that says what all columns seem to be. The check
 // can read it unchanged. Columns for a person to decide come first, plain ones last. An
 // undecided column stays open until its line is moved. It is an error if the report has
-// no proposals.
+// no proposals, or a column that no file of rules can name.
 func WriteRules(r *verdict.Report, w io.Writer) error {
 	if r.Proposed == nil {
 		return errors.New("merge: the report has no proposals")
+	}
+	for _, c := range r.Proposed.Columns {
+		if at := placeOf(c); strict.LooksLikeDSN(at) {
+			return fmt.Errorf("merge: the column %q looks like a DSN with a password, so a file of rules cannot name it: rename the table or the column in all worlds", at)
+		}
 	}
 	f := rulesFile{bufio.NewWriter(w), r}
 	f.header()
@@ -94,7 +100,7 @@ func (f rulesFile) header() {
 	f.comment("2. Read the references at the end: %s, each with its evidence.",
 		printable.Count(int64(len(f.of(verdict.ClassReference))), "column", "columns"))
 	f.comment("3. Check shared and plain: %d and %d columns.", len(f.of(verdict.ClassShared)), len(f.of(verdict.ClassPlain)))
-	f.comment("4. Run: mergecheck -rules FILE %s. Or name FILE in config.toml, for all commands: [merge] rules = [\"FILE\"]", strings.Join(names, " "))
+	f.comment("4. Run mergecheck on these databases with -rules FILE. Or name FILE in config.toml, for all commands: [merge] rules = [\"FILE\"]")
 	f.line("")
 }
 

@@ -24,6 +24,15 @@ func TestUndecidedInHeader(t *testing.T) {
 	}
 }
 
+// A file of rules that cannot be read is not written: a name that may be a DSN is refused there, as it may have a password in it.
+func TestNameLikeADSN(t *testing.T) {
+	r := &verdict.Report{Proposed: &verdict.Proposed{Columns: []verdict.ProposedColumn{{Table: ":now", Column: "@v", Class: verdict.ClassPlain}}}}
+	var file strings.Builder
+	if err := WriteRules(r, &file); err == nil || !strings.Contains(err.Error(), `":now.@v" looks like a DSN with a password`) || file.Len() > 0 {
+		t.Errorf("%v: %s", err, &file)
+	}
+}
+
 // All columns of accounts are one question, whatever their names; every one is in the list undecided, and stays open. Other columns
 // that name no key are asked for by themselves.
 func TestAccountsAreOneQuestion(t *testing.T) {
