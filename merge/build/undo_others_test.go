@@ -10,7 +10,10 @@ import (
 	"mergesafe/internal/servertest"
 	"mergesafe/merge/build"
 	"mergesafe/merge/job"
+	"mergesafe/merge/planner"
 	"mergesafe/merge/record"
+	"mergesafe/merge/rules"
+	"mergesafe/merge/verdict"
 	"mergesafe/merge/worldtest"
 )
 
@@ -47,5 +50,17 @@ func TestUndoNamesWhatIsLeftOfNothing(t *testing.T) {
 		if !errors.Is(err, record.ErrNoMerge) || !strings.HasSuffix(err.Error(), "there is nothing to undo; what is in new stays: theirs") {
 			t.Error(err)
 		}
+	})
+}
+
+// When undo raises a counter, MySQL restates constants of CHECK constraints in the first world: TIME'100:00:00'. They are still those of the others.
+func TestPlanAfterAnUndoThatRaised(t *testing.T) {
+	servertest.OnMySQLToo(t, func(t *testing.T) {
+		p, into, all := openedMany(t, "CREATE TABLE races (id INT PRIMARY KEY AUTO_INCREMENT, took TIME, CHECK (took < '100:00:00'))")
+		worldtest.Exec(t, into, "INSERT INTO races VALUES (1000, NULL)", "DELETE FROM races")
+		if _, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: true}); err != nil {
+			t.Fatal(err)
+		}
+		worldtest.MustPlan(t, into, all, planner.PlanOptions{Check: rules.Options{Allow: []string{verdict.CodeColumnOpaque, verdict.CodeAutoIncrement, verdict.CodeTableSkipped}, Rules: worldtest.NamesNothing}})
 	})
 }

@@ -43,21 +43,21 @@ func (c *Column) Most(engine string) (most keys.Integer, known bool) {
 }
 
 // Checks are the CHECK constraints of a table. The text says which it is: many have
-// a name that the database made up. The character set before a literal (_utf8mb4'x') is left out: MySQL changes it by any
-// ALTER TABLE.
+// a name that the database made up. What stands before a literal (_utf8mb4'x', TIME'10:00:00') is left out: MySQL changes it by
+// any ALTER TABLE, such as that by which an undo raises a counter.
 func (t *Table) Checks() map[string]string {
 	all := make(map[string]string)
 	for _, c := range t.Conditions {
 		if c.Kind == ConditionCheck && !c.Off {
-			all["CHECK ("+withoutCharset(c.Text)+")"] = ""
+			all["CHECK ("+bareLiterals(c.Text)+")"] = ""
 		}
 	}
 	return all
 }
 
-func withoutCharset(sql string) string {
+func bareLiterals(sql string) string {
 	for _, t := range slices.Backward(sqltext.MySQL(sql)) {
-		if t.IsCharset(sql) {
+		if t.IsCharset(sql) || t.Keyword("TIME") && strings.HasPrefix(sql[t.End():], "'") {
 			sql = sql[:t.Start] + sql[t.End():]
 		}
 	}
