@@ -622,6 +622,11 @@ func TestOursAreProved(t *testing.T) {
 		worldtest.Exec(t, into, "UPDATE mergesafe_progress SET tab = 'none' WHERE tab = 'items'")
 		fails("the table mergesafe_progress does not have what the merge wrote to items")
 		worldtest.Exec(t, into, "UPDATE mergesafe_progress SET tab = 'items' WHERE tab = 'none'")
+		worldtest.Exec(t, all[1], "UPDATE players SET gold = gold + 1")
+		if proof, err := prove.Verify(t.Context(), p, into, all, job.Options{}); err != nil || proof.Verdict != verdict.Fail || len(proof.Findings) > 0 { // the record is right
+			t.Errorf("%+v, %v", proof, err)
+		}
+		worldtest.Exec(t, all[1], "UPDATE players SET gold = gold - 1")
 		worldtest.Exec(t, into, "INSERT INTO gameid_numbers (server_id, name, next_number, check_digit, updated_ms) VALUES (1, 'more', 7, '', 0)")
 		fails("the table gameid_numbers has 1 row, and 0 in s1")
 		worldtest.Exec(t, into, "DELETE FROM gameid_numbers")
