@@ -166,6 +166,7 @@ const (
 	TableThere        // a table, or another thing, that was to be made is there
 	StalePlan         // a prepared statement was not carried out, and can be prepared anew
 	TooManyStatements // no further statement can be prepared
+	ModeBound         // a generated column depends on a setting of the session
 )
 
 // Says reports whether any database answers that.

@@ -282,3 +282,35 @@ func TestPlainColumnOfAnyType(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// MariaDB lets only sessions of one sql_mode make a column that is computed otherwise in another one, if it is stored or indexed.
+func TestGeneratedOfAMode(t *testing.T) {
+	servertest.OnMySQLToo(t, func(t *testing.T) {
+		e := worldtest.Engines()[1]
+		for column, refused := range map[string]bool{
+			"v INT AS (u - 5) VIRTUAL, KEY (v)": true, "v INT AS (ABS(u - 5)) STORED": true, "v INT AS (u - 5) VIRTUAL": false,
+			"v INT AS (CAST(u AS SIGNED) - 5) VIRTUAL, KEY (v)": false, "w INT AS (u - 5) VIRTUAL, v INT AS (w + 1 - 1) STORED, KEY (u)": false,
+		} {
+			var all []world.Database
+			for i := range 2 {
+				d := e.Fresh(t, fmt.Sprint("s", i+1))
+				onOne(t, d, "SET sql_mode = 'NO_UNSIGNED_SUBTRACTION'", "CREATE TABLE pl (id INT PRIMARY KEY, u INT UNSIGNED, "+column+")", fmt.Sprintf("INSERT INTO pl (id, u) VALUES (%d, 7), (%d, 5)", 10*i+1, 10*i+2))
+				all = append(all, d)
+			}
+			opts := planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing}}
+			if refused && servertest.OnMariaDB(t) {
+				worldtest.Refuses(t, e.Fresh(t, "new"), all, opts, "table pl: in another sql_mode, the server computes a generated column of it otherwise: Error 1901")
+				how := "VIRTUAL"
+				if strings.Contains(column, "STORED") {
+					how = "STORED"
+				}
+				for _, d := range all {
+					worldtest.Exec(t, d, "ALTER TABLE pl MODIFY v INT AS (CAST(u AS SIGNED) - 5) "+how)
+				}
+			}
+			p, into := worldtest.MergeOf(t, e, all, opts)
+			worldtest.Proved(t, p, into, all)
+			worldtest.Asked(t, into, "SELECT id, v FROM pl WHERE v = 2 ORDER BY id", "1|2", "11|2")
+		}
+	})
+}

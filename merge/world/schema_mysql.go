@@ -183,6 +183,24 @@ func (s *reader) readObjects(ctx context.Context, all []Object) (err error) {
 	return nil
 }
 
+// tryGenerated notes that a table of MariaDB has an index over a column, or a stored one, that is computed otherwise in another
+// sql_mode, such as a subtraction from an UNSIGNED number: only sessions of that mode can make it. The server warns of it whenever
+// its catalogue opens the table.
+func (s *reader) tryGenerated(ctx context.Context, o *Object) error {
+	_, err := s.on.Texts(ctx, "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", o.Name)
+	if err == nil {
+		err = s.on.warned(ctx)
+	}
+	switch {
+	case sqldb.Says(err, sqldb.ModeBound):
+		s.cannot(o, "in another sql_mode, the server computes a generated column of it otherwise: "+err.Error(),
+			"compute the column without that, as by CAST(... AS SIGNED) - 5, or drop it, or its index, until the merge is done")
+	case !sqldb.Says(err, sqldb.Refused): // another warning says nothing of how the table is made
+		return err
+	}
+	return nil
+}
+
 // describe takes what SHOW CREATE tells of an object.
 func (s *reader) describe(ctx context.Context, o *Object, told []any) error {
 	statement, client, mode, zone := 2, 3, Text(told[1]), ""
@@ -203,6 +221,9 @@ func (s *reader) describe(ctx context.Context, o *Object, told []any) error {
 	switch o.Kind {
 	case Table:
 		s.addTable(o.Name, o.SQL, o.Place)
+		if s.Engine == mariadb && strings.Contains(o.SQL, " GENERATED ALWAYS AS (") {
+			return s.tryGenerated(ctx, o)
+		}
 	case Sequence:
 		values, err := one(ctx, s.on, "SELECT * FROM "+quote(o.Name))
 		for i, v := range values {

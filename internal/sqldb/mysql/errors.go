@@ -237,6 +237,7 @@ var conditions = map[sqldb.Condition][]uint16{
 		1267, // two collations, and none is the stronger
 	},
 	sqldb.TooManyStatements: {1461}, // of a server that many games share
+	sqldb.ModeBound:         {1901},
 }
 
 // Says implements [sqldb.Engine].
