@@ -314,3 +314,52 @@ func TestGeneratedOfAMode(t *testing.T) {
 		}
 	})
 }
+
+// Of a virtual column of a table of MySQL that our sessions cannot compute, the plan names the row, though the check cannot read it.
+func TestVirtualNotComputed(t *testing.T) {
+	servertest.OnMySQLToo(t, func(t *testing.T) {
+		e := worldtest.Engines()[1]
+		var all []world.Database
+		for i, rows := range []string{"(1, 7), (2, 3), (3, 9)", "(11, 7), (12, 8)"} {
+			d := e.Fresh(t, fmt.Sprint("s", i+1))
+			onOne(t, d, "SET sql_mode = 'NO_UNSIGNED_SUBTRACTION'", "CREATE TABLE pl (id INT PRIMARY KEY, u INT UNSIGNED, v INT AS (u - 5) VIRTUAL)", "INSERT INTO pl (id, u) VALUES "+rows)
+			all = append(all, d)
+		}
+		for _, declared := range [][]rules.Declarations{nil, worldtest.NamesNothing} {
+			reasons := worldtest.RefusalsOf(t, e.Fresh(t, "new"), all, planner.PlanOptions{Check: rules.Options{Rules: declared}})
+			if !servertest.OnMariaDB(t) && !strings.Contains(reasons, `row 2: its generated column "v" cannot be computed by a strict server`) { // MariaDB does not compute it when it writes
+				t.Errorf("refused for %q", reasons)
+			}
+		}
+	})
+}
+
+// Older versions of SQLite store in STRICT tables what a newer one refuses, and then does not read.
+func TestStrictNotComputed(t *testing.T) {
+	e := worldtest.OnSQLite(t)
+	for column, want := range map[string]string{
+		"v INT AS (x) VIRTUAL": `database "s2": table "pl": row 13: its generated column "v" cannot be computed: value refused by the database: constraint failed: cannot store TEXT value`,
+		"v INT AS (x) STORED":  `database "s2": table "pl": row 13: its generated column "v" has a value that differs`,
+		"v INT":                `table "pl": refused-value: v: 1 row would be refused by s1 for its INT of a STRICT table: s2: 1`,
+	} {
+		var all []world.Database
+		for i := range 2 {
+			d := e.Fresh(t, fmt.Sprint("s", i+1))
+			worldtest.Exec(t, d, "CREATE TABLE pl (id INTEGER PRIMARY KEY, x ANY, "+column+")", fmt.Sprintf("INSERT INTO pl (id, x) VALUES (%d, 7), (%d, 5)", 10*i+1, 10*i+2))
+			all = append(all, d)
+		}
+		worldtest.Exec(t, all[1], "INSERT INTO pl (id, x) VALUES (13, 'abc'), (14, 1)")
+		if column == "v INT" {
+			worldtest.Exec(t, all[1], "UPDATE pl SET v = x")
+		}
+		for _, d := range all {
+			onOne(t, d, "PRAGMA writable_schema = ON", "UPDATE sqlite_schema SET sql = sql || ' STRICT' WHERE name = 'pl'", "PRAGMA writable_schema = RESET")
+		}
+		for _, declared := range [][]rules.Declarations{nil, worldtest.NamesNothing} {
+			opts := planner.PlanOptions{Check: rules.Options{Rules: declared}}
+			if reasons := worldtest.RefusalsOf(t, e.Fresh(t, "new"), all, opts); !strings.Contains(reasons, want) {
+				t.Errorf("%s: refused for %q", column, reasons)
+			}
+		}
+	}
+}

@@ -30,5 +30,5 @@
 //
 // Anything else, and a value that is not of its column's type, is a
 // [*catalog.UnsupportedError]: long texts and bytes, JSON of MySQL, geometry,
-// collations whose weights do not tell what is equal, texts in UTF-16.
+// generated columns that cannot be computed in a row, collations whose weights do not tell what is equal, texts in UTF-16.
 package world

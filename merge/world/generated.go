@@ -393,32 +393,54 @@ func StoredOtherwise(ctx context.Context, on *Connection, l *Layout, t *catalog.
 			continue
 		}
 		bent := &Bent{Row: "a row", table: l.Table, column: c, sqlite: true}
-		keys, found := l.KeysOnly(), []any(nil)
+		keys, found, args := l.KeysOnly(), []any(nil), []any(nil)
 		if l.Multiset() {
 			keys.Reads = []string{"1"}
 		}
-		query := "SELECT " + strings.Join(keys.Reads, ", ") + " FROM " + l.Dialect.Quote(l.Table) +
-			Where(on.Comes(l.Table), fmt.Sprintf("%[1]s COLLATE BINARY IS NOT +(%[2]s) AND NOT (typeof(%[1]s) = 'real' AND %[1]s = CAST((%[2]s) AS REAL))", // an integer that became the next real
-				l.Dialect.Quote(c.Name), c.Generated)) + " LIMIT 1"
-		err := on.Rows(ctx, query, false, nil, func(row []any) (bool, error) {
+		otherwise := fmt.Sprintf("%[1]s COLLATE BINARY IS NOT +(%[2]s) AND NOT (typeof(%[1]s) = 'real' AND %[1]s = CAST((%[2]s) AS REAL))", // an integer that became the next real
+			l.Dialect.Quote(c.Name), c.Generated)
+		if takes := strictly(c); takes != "" {
+			otherwise, args = otherwise+" OR NOT "+takes+" AND ? IN ("+sqliteStrict+")", []any{t.Name}
+		}
+		query := "SELECT " + strings.Join(keys.Reads, ", ") + " FROM " + l.Dialect.Quote(l.Table) + Where(on.Comes(l.Table), "("+otherwise+")") + " LIMIT 1"
+		err := on.Rows(ctx, query, false, args, func(row []any) (bool, error) {
 			found = slices.Clone(row)
 			return false, nil
 		})
-		switch {
-		case sqldb.Says(err, sqldb.Refused):
+		if sqldb.Says(err, sqldb.NeverEvaluates) {
 			bent.why = err
-			return bent, nil
-		case err != nil:
+			found, err = notComputed(ctx, on, keys, c)
+		}
+		if err != nil {
 			return nil, err
-		case found != nil:
-			if !l.Multiset() {
-				keys.Tidy(found)
-				bent.Row = "row " + keys.KeyText(found)
-			}
+		}
+		if found != nil && !l.Multiset() {
+			keys.Tidy(found)
+			bent.Row = "row " + keys.KeyText(found)
+		}
+		if found != nil || bent.why != nil {
 			return bent, nil
 		}
 	}
 	return nil, nil
+}
+
+// notComputed returns the key of the first row of a table of SQLite of which a column cannot be computed: the one that comes after
+// those that can be read.
+func notComputed(ctx context.Context, on *Connection, keys *Layout, c *catalog.Column) (key []any, err error) {
+	from, read := " FROM "+keys.Dialect.Quote(keys.Table)+" NOT INDEXED"+Where(on.Comes(keys.Table)), 0
+	err = on.Rows(ctx, "SELECT +("+c.Generated+"), "+keys.Dialect.Quote(c.Name)+from, false, nil, func([]any) (bool, error) {
+		read++
+		return true, nil
+	})
+	if !sqldb.Says(err, sqldb.NeverEvaluates) {
+		return nil, err
+	}
+	err = on.Rows(ctx, fmt.Sprintf("SELECT %s%s LIMIT 1 OFFSET %d", strings.Join(keys.Reads, ", "), from, read), false, nil, func(row []any) (bool, error) {
+		key = slices.Clone(row)
+		return true, nil
+	})
+	return key, err
 }
 
 func (g *Generated) inTable(b *Bent) *Bent {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -270,7 +271,20 @@ func (s *Source) scanError(ctx context.Context, scan catalog.Scan, err error) er
 	if sqldb.Says(err, sqldb.Incomparable) {
 		return &catalog.UnsupportedError{Table: scan.Table, Column: orderNames(scan), Reason: err.Error()}
 	}
+	if generated := s.generatedOf(scan); generated != "" && sqldb.Says(err, sqldb.NeverEvaluates) { // as the session of the game may
+		return &catalog.UnsupportedError{Table: scan.Table, Column: generated, Reason: "it cannot be computed in a row: " + err.Error()}
+	}
 	return fmt.Errorf("sqlsource: scan: %w", s.of.Held(ctx, err))
+}
+
+// generatedOf names the generated columns that a scan reads.
+func (s *Source) generatedOf(scan catalog.Scan) string {
+	all := scan.Carry
+	for _, o := range scan.Order {
+		all = append(all[:len(all):len(all)], o.Column)
+	}
+	t := s.found.tables[scan.Table]
+	return strings.Join(slices.DeleteFunc(slices.Clone(all), func(name string) bool { return t == nil || t.byName[name] == nil || t.byName[name].Generated == "" }), ", ")
 }
 
 func orderNames(scan catalog.Scan) string {

@@ -49,15 +49,22 @@ func (d sqliteDialect) readChecks(ctx context.Context, conn *sql.Conn, b *builde
 // strict adds what the columns of a STRICT table take. A column of the same type in
 // another table may hold values of other kinds.
 func (t *building) strict() {
-	kinds := map[string]string{"INT": "integer", "INTEGER": "integer", "REAL": "real", "TEXT": "text", "BLOB": "blob"} // and ANY
 	for _, c := range t.columns {
-		if kind := kinds[strings.ToUpper(c.Type)]; kind != "" && c.Generated == "" {
+		if takes := strictly(&c.Column); takes != "" && c.Generated == "" {
 			t.Conditions = append(t.Conditions, catalog.Condition{
-				Kind: catalog.ConditionValue, Name: c.Type + " of a STRICT table", Columns: []string{c.Name}, Within: true,
-				Text: "typeof(" + sqldb.SQLite.Quote(c.Name) + ") IN ('" + kind + "', 'null')",
+				Kind: catalog.ConditionValue, Name: c.Type + " of a STRICT table", Columns: []string{c.Name}, Within: true, Text: takes,
 			})
 		}
 	}
+}
+
+// strictly is the condition for the values that a column of a STRICT table takes; "" if it takes any.
+func strictly(c *catalog.Column) string {
+	kind := map[string]string{"INT": "integer", "INTEGER": "integer", "REAL": "real", "TEXT": "text", "BLOB": "blob"}[strings.ToUpper(c.Type)]
+	if kind == "" {
+		return ""
+	}
+	return "typeof(" + sqldb.SQLite.Quote(c.Name) + ") IN ('" + kind + "', 'null')"
 }
 
 // checks adds the CHECK constraints of a statement that makes the table. off tells

@@ -109,7 +109,8 @@ func (engine) Says(err error, c sqldb.Condition) bool {
 	case sqldb.Refused:
 		return e.code&0xff == sqlite3.SQLITE_ERROR
 	case sqldb.NeverEvaluates:
-		return e.code == sqlite3.SQLITE_ERROR // and none of the extended ones, which say to try again
+		return e.code == sqlite3.SQLITE_ERROR || // and none of the extended ones, which say to try again
+			e.code == sqlite3.SQLITE_CONSTRAINT_DATATYPE // a virtual column of a STRICT table
 	case sqldb.Damaged:
 		return e.code&0xff == sqlite3.SQLITE_NOTADB || e.code&0xff == sqlite3.SQLITE_CORRUPT
 	case sqldb.Incomparable:
