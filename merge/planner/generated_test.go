@@ -137,6 +137,27 @@ func TestStoredOtherwise(t *testing.T) {
 	worldtest.RefusedFor(t, p, err, all[1], `row 1001: its generated column "g" has a value that differs from what the SQLite of the merge computes: correct the row, or drop the column`)
 	worldtest.Exec(t, all[1], "UPDATE pl SET v = v")
 	worldtest.PlanOf(t, e, all, planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing}})
+	retype := func(from, to string) {
+		for _, d := range all {
+			onOne(t, d, "PRAGMA writable_schema = ON", "UPDATE sqlite_schema SET sql = replace(sql, '"+from+"', '"+to+"') WHERE name = 'pl'", "PRAGMA writable_schema = RESET")
+		}
+	}
+	retype("i AS (v)", "i AS (CAST(v AS INTEGER))")
+	worldtest.Exec(t, all[0], "UPDATE pl SET v = v")
+	worldtest.Exec(t, all[1], "UPDATE pl SET v = v WHERE v <> 5") // of which i stays 5.0
+	worldtest.Refuses(t, e.Fresh(t, "new"), all, planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing}}, `row 1004: its generated column "i" has a value that differs`)
+	worldtest.Exec(t, all[1], "UPDATE pl SET v = v")
+	worldtest.PlanOf(t, e, all, planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing}})
+	for _, typ := range []string{"NUM", "NUMERIC", "DOUBLE", "BINARY", "INTEGER", "BLOB", "VARCHAR(9)", "DATETIME", "ANY"} { // which turn one into the other, or keep it
+		var all []world.Database
+		for i, name := range []string{"s1", "s2"} {
+			d := e.Fresh(t, name)
+			worldtest.Exec(t, d, "CREATE TABLE pl (id INTEGER PRIMARY KEY, v REAL, n NUM, b, g "+typ+" AS (v) STORED, h "+typ+" AS (n) STORED, i "+typ+" AS (b) STORED, j "+typ+" AS (v + b) STORED)",
+				fmt.Sprintf("INSERT INTO pl (id, v, n, b) VALUES (%d, 1, 1, 1), (%d, 1.0, 1.0, 1.0), (%d, '1', '1', '1'), (%d, '1.0', '1.0', x'31'), (%d, 1e20, 1e20, 1e20), (%d, NULL, NULL, NULL)", 10*i+1, 10*i+2, 10*i+3, 10*i+4, 10*i+5, 10*i+6))
+			all = append(all, d)
+		}
+		worldtest.PlanOf(t, e, all, planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing}})
+	}
 }
 
 // So does one that is too narrow for what rows become that are combined.

@@ -399,6 +399,9 @@ func StoredOtherwise(ctx context.Context, on *Connection, l *Layout, t *catalog.
 		}
 		otherwise := fmt.Sprintf("%[1]s COLLATE BINARY IS NOT +(%[2]s) AND NOT (typeof(%[1]s) = 'real' AND %[1]s = CAST((%[2]s) AS REAL))", // an integer that became the next real
 			l.Dialect.Quote(c.Name), c.Generated)
+		if c.Type == "" || strings.EqualFold(c.Type, "BLOB") { // which keeps 1 and 1.0 as they are
+			otherwise += fmt.Sprintf(" OR typeof(%s) <> typeof(+(%s))", l.Dialect.Quote(c.Name), c.Generated)
+		}
 		if takes := strictly(c); takes != "" {
 			otherwise, args = otherwise+" OR NOT "+takes+" AND ? IN ("+sqliteStrict+")", []any{t.Name}
 		}
