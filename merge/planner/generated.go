@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mergesafe/internal/printable"
 	"mergesafe/merge/change"
 	"mergesafe/merge/mapping"
 	"mergesafe/merge/plan"
@@ -38,6 +39,14 @@ func tryStored(ctx context.Context, s *world.World, table string) (*plan.Refusal
 // tryIndexes refuses an index of which the new database would have other values than the games ask for.
 func tryIndexes(ctx context.Context, s *world.World, tables []string) (*plan.Refusal, error) {
 	table, index, err := world.SessionBound(ctx, s, tables)
+	why, drop := "covers what this server computes with its own time_zone and sql_mode, and other sessions otherwise", "ALTER TABLE "+s.Dialect.Quote(table)+" DROP INDEX "
+	if !s.Dialect.MySQL() {
+		why, drop = "has other values than the SQLite of the merge computes, such as texts of REAL numbers", "DROP INDEX "
+		for i := 0; i < len(tables) && index == "" && err == nil; i++ {
+			table = tables[i]
+			index, err = world.IndexedOtherwise(ctx, s.On, table)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("database %q: computing what its indexes cover: %w", s.Name(), err)
 	}
@@ -45,9 +54,8 @@ func tryIndexes(ctx context.Context, s *world.World, tables []string) (*plan.Ref
 		return nil, nil
 	}
 	return &plan.Refusal{Place: plan.PlaceEngine, Source: s.Name(), Table: table,
-		Reason: fmt.Sprintf("its index %s covers what this server computes with its own time_zone and sql_mode, and other sessions otherwise: "+
-			"drop the index from all worlds, and make it again in the new database when that is open: ALTER TABLE %s DROP INDEX %s;",
-			index, s.Dialect.Quote(table), s.Dialect.Quote(index))}, nil
+		Reason: fmt.Sprintf("its index %s %s: drop the index from all worlds, and make it again in the new database when that is open: %s%s;",
+			printable.Text(index), why, drop, s.Dialect.Quote(index))}, nil
 }
 
 // trial tries rows that change on their way.

@@ -160,6 +160,30 @@ func TestStoredOtherwise(t *testing.T) {
 	}
 }
 
+// An index over what another version of SQLite computed refuses the plan: of the one that the merge makes, the game would find that it
+// is damaged.
+func TestIndexedOtherwise(t *testing.T) {
+	e := worldtest.OnSQLite(t)
+	for _, index := range []string{"pl (lower(v))", "pl (w)", "pl (id) WHERE w = '1.5'"} {
+		var all []world.Database
+		for i, name := range []string{"s1", "s2"} {
+			d := e.Fresh(t, name)
+			worldtest.Exec(t, d, "CREATE TABLE pl (id INTEGER PRIMARY KEY, v REAL, w AS (v || '') VIRTUAL)", "CREATE INDEX \"a b\" ON "+index, fmt.Sprintf("INSERT INTO pl (id, v) VALUES (%d, 0.1 + 0.2), (%d, 5), (%d, NULL), (%d, 1.5)", 10*i+1, 10*i+2, 10*i+3, 10*i+4))
+			all = append(all, d)
+		}
+		opts := planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing}}
+		worldtest.PlanOf(t, e, all, opts)
+		onOne(t, all[1], "PRAGMA writable_schema = ON", "UPDATE sqlite_schema SET sql = replace(replace(sql, 'lower(v)', 'lower(v + 1)'), 'v ||', 'v + 1 ||')", "PRAGMA writable_schema = RESET", "REINDEX")
+		onOne(t, all[1], "PRAGMA writable_schema = ON", "UPDATE sqlite_schema SET sql = replace(sql, 'v + 1', 'v')", "PRAGMA writable_schema = RESET")
+		reason := worldtest.Refuses(t, e.Fresh(t, "new"), all, opts, `its index a b has other values than the SQLite of the merge computes`)
+		_, drop, _ := strings.Cut(reason, "when that is open: ")
+		for _, d := range all {
+			worldtest.Exec(t, d, drop)
+		}
+		worldtest.PlanOf(t, e, all, opts)
+	}
+}
+
 // So does one that is too narrow for what rows become that are combined.
 func TestGeneratedOfCombined(t *testing.T) {
 	e := worldtest.Engines()[1]

@@ -428,6 +428,28 @@ func StoredOtherwise(ctx context.Context, on *Connection, l *Layout, t *catalog.
 	return nil, nil
 }
 
+// IndexedOtherwise names an index of a table of SQLite that covers an expression, or some rows, and has other values than were
+// computed now: another version or build filled it, which writes a REAL as another text. To that one, the index of the new database
+// would be damaged. It is "" if there is none.
+func IndexedOtherwise(ctx context.Context, on *Connection, table string) (index string, err error) {
+	const computed = `SELECT COUNT(*) FROM pragma_index_list(?1) AS l JOIN pragma_index_xinfo(l.name) AS i
+		LEFT JOIN pragma_table_xinfo(?1) AS c ON c.cid = i.cid WHERE i.cid = -2 OR c.hidden = 2 OR l.partial`
+	n, err := on.Number(ctx, computed, false, table)
+	if err != nil || n == 0 {
+		return "", err
+	}
+	lines, err := on.Texts(ctx, "PRAGMA integrity_check("+on.Dialect().Quote(table)+")")
+	for _, line := range lines { // row 1 missing from index k
+		if _, name, is := strings.Cut(line, " index "); is {
+			return name, err
+		}
+	}
+	if sqldb.Says(err, sqldb.NeverEvaluates) {
+		err = nil // it cannot be made in the new database either
+	}
+	return "", err
+}
+
 // notComputed returns the key of the first row of a table of SQLite of which a column cannot be computed: the one that comes after
 // those that can be read.
 func notComputed(ctx context.Context, on *Connection, keys *Layout, c *catalog.Column) (key []any, err error) {
