@@ -36,6 +36,19 @@ func tryStored(ctx context.Context, s *world.World, table string) (*plan.Refusal
 		Reason: fmt.Sprintf("%s: %s", bent, bent.Remedy())}, nil
 }
 
+// divideAlike has the session of a world of MySQL or MariaDB compute quotients of as many digits as the first one does, and so the new
+// database.
+func divideAlike(ctx context.Context, on, first *world.Connection) error {
+	if !on.Dialect().MySQL() {
+		return nil
+	}
+	digits, err := first.Number(ctx, "SELECT @@div_precision_increment", false)
+	if err == nil {
+		_, err = on.Exec(ctx, "session", fmt.Sprint("SET SESSION div_precision_increment = ", digits), false)
+	}
+	return err
+}
+
 // tryIndexes refuses an index of which the new database would have other values than the games ask for.
 func tryIndexes(ctx context.Context, s *world.World, tables []string) (*plan.Refusal, error) {
 	table, index, err := world.SessionBound(ctx, s, tables)

@@ -315,6 +315,33 @@ func TestSessionBoundIndex(t *testing.T) {
 	}
 }
 
+// What MySQL divides has as many digits as the session says: where that is otherwise, values were stored that the new database does
+// not compute, or its server computes others.
+func TestGeneratedOfDigits(t *testing.T) {
+	servertest.NotShort(t)
+	servertest.Needs(t, servertest.MySQL)
+	e, other := worldtest.Engines()[1], worldtest.EngineOn(servertest.PrivateMySQL(t))
+	worldtest.Exec(t, other.Fresh(t, "x"), "SET GLOBAL div_precision_increment = 8")
+	worlds := func(digits ...int) (all []world.Database) {
+		for i, n := range digits {
+			on := e
+			if n == 8 {
+				on = other
+			}
+			d := on.Fresh(t, fmt.Sprint("s", i+1))
+			onOne(t, d, fmt.Sprint("SET div_precision_increment = ", n), "CREATE TABLE pl (id INT PRIMARY KEY, a INT, g DECIMAL(20, 10) AS (a / 7) STORED)", fmt.Sprintf("INSERT INTO pl (id, a) VALUES (%d, 14), (%d, 1)", 10*i+1, 10*i+2))
+			all = append(all, d)
+		}
+		return all
+	}
+	opts := planner.PlanOptions{Check: rules.Options{Rules: worldtest.NamesNothing}}
+	for _, digits := range [][]int{{4, 6}, {4, 8}} {
+		worldtest.Refuses(t, e.Fresh(t, "new"), worlds(digits...), opts, `row 12: its generated column "g" has a value that differs`)
+	}
+	worldtest.Refuses(t, e.Fresh(t, "new"), worlds(8, 8), opts, "the server: it has div_precision_increment=4, and the world's has 8: quotients would have other digits. To do: SET GLOBAL div_precision_increment = 8;")
+	worldtest.PlanOf(t, other, worlds(8, 8), opts)
+}
+
 // A column of SQLite that is declared plain needs no other declaration if its values are of several types, which are no numbers.
 func TestPlainColumnOfAnyType(t *testing.T) {
 	e := worldtest.OnSQLite(t)

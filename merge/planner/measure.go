@@ -132,6 +132,9 @@ func measureIn(ctx context.Context, p *change.Planning, database int, changes *m
 	s := p.DBs[database]
 	model := &world.Connection{Database: p.DBs[0].On.Database} // beside that of the rows that are read
 	defer model.Close()
+	if err := divideAlike(ctx, s.On, model); err != nil {
+		return err
+	}
 	var come []string
 	for i := range p.Plan.Tables {
 		t := &p.Plan.Tables[i]

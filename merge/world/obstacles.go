@@ -51,6 +51,10 @@ func (s *Schema) Obstacles(ctx context.Context, into Database) ([]Obstacle, erro
 		all = append(all, Obstacle{Object: "the server", Why: "it is " + kind(there.Schema) + ", and the world's is " + kind(s),
 			Do: "choose a server of the same kind", There: true})
 	}
+	if there.digits != s.digits {
+		all = append(all, Obstacle{Object: "the server", Why: "it has div_precision_increment=" + there.digits + ", and the world's has " + s.digits + ": quotients would have other digits",
+			Do: "SET GLOBAL div_precision_increment = " + s.digits + ";", There: true})
+	}
 	format, err := one(ctx, to, "SELECT LOWER(@@innodb_default_row_format)")
 	if err != nil {
 		return nil, fmt.Errorf("reading the server of %q: %w", to.Name, err)

@@ -50,6 +50,7 @@ type Schema struct {
 	database, collation string     // its name and its collation
 	self                string     // the account that read it, as CURRENT_USER() tells it
 	lowerCase           string     // how the server compares names
+	digits              string     // how many more than its parts a quotient has
 	others              []string   // other databases of the server
 	found               []Obstacle // by reading
 	index               map[key]*Object

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	mysqlDatabaseObject = `SELECT SCHEMA_NAME, DEFAULT_COLLATION_NAME, VERSION(), @@lower_case_table_names, CURRENT_USER()
+	mysqlDatabaseObject = `SELECT SCHEMA_NAME, DEFAULT_COLLATION_NAME, VERSION(), @@lower_case_table_names, CURRENT_USER(), @@div_precision_increment
 		FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = DATABASE()`
 	mysqlOthers = `SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME <> COALESCE(DATABASE(), '')
 		AND SCHEMA_NAME NOT IN ('information_schema', 'performance_schema', 'mysql', 'sys') ORDER BY SCHEMA_NAME`
@@ -121,7 +121,7 @@ func (s *reader) readServer(ctx context.Context) error {
 	}
 	s.Version = version[:strings.LastIndex(version[:strings.IndexByte(version+"-", '-')], ".")]
 	s.database, s.collation, s.lowerCase = Text(row[0]), Text(row[1]), Text(row[3])
-	s.self = Text(row[4])
+	s.self, s.digits = Text(row[4]), Text(row[5])
 	return nil
 }
 
