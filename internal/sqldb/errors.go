@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"strings"
 )
@@ -99,7 +100,10 @@ func Lost(err error) bool {
 			return true
 		}
 	}
-	_, ok := errors.AsType[net.Error](err)
+	_, ok := errors.AsType[net.Error](err) // what the system says of a file, too
+	if errors.Is(err, fs.ErrPermission) {
+		_, ok = errors.AsType[*net.OpError](err)
+	}
 	return ok && !errors.Is(err, context.DeadlineExceeded)
 }
 

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"mergesafe/internal/sqldb"
 	"mergesafe/merge/world"
 )
 
@@ -46,6 +47,9 @@ func TestFolderWithoutRights(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), `"w`) || !strings.Contains(err.Error(), folder) {
 			t.Errorf("%s: %v", what, err)
 		}
+		if errors.Is(sqldb.Translate(err), sqldb.ErrUnavailable) { // which is retried
+			t.Errorf("%s: it is not for want of rights: %v", what, err)
+		}
 	}
 	s := read(t, w)
 	withoutRights(t, folder, 0o555, func() {
@@ -72,5 +76,10 @@ func TestFolderWithoutRights(t *testing.T) {
 		defer c.Close()
 		_, err := c.Exec(t.Context(), "insert", "INSERT INTO t VALUES (1)", false)
 		names("writing to a file", err)
+	})
+	withoutRights(t, file, 0o444, func() {
+		c := &world.Connection{Database: w, Writes: true, Alone: true}
+		defer c.Close()
+		names("locking a file", world.Lock(t.Context(), c))
 	})
 }

@@ -42,6 +42,8 @@ func kind(code int) error {
 		return sqldb.ErrForeignKey
 	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE: // the second while -shm grows
 		return sqldb.ErrDiskFull
+	case sqlite3.SQLITE_IOERR_LOCK: // of a file that could be opened for reading only
+		return sqldb.ErrReadOnly
 	}
 	switch code & 0xff {
 	case sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH:
@@ -89,10 +91,11 @@ func (engine) Explain(err error, _ bool) error {
 		if e.code == sqlite3.SQLITE_READONLY_ROLLBACK {
 			return fmt.Errorf("a process was killed while it wrote to the file, and what it had begun is to be taken back from its -journal: open it once with a program that may write, such as sqlite3: %w", err)
 		}
-		switch e.code & 0xff {
-		case sqlite3.SQLITE_NOTADB:
+		code := e.code & 0xff
+		switch {
+		case code == sqlite3.SQLITE_NOTADB:
 			return fmt.Errorf("the file is not an SQLite database: %w", err)
-		case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
+		case code == sqlite3.SQLITE_CANTOPEN, kind(e.code) == sqldb.ErrReadOnly, code == sqlite3.SQLITE_PERM:
 			return fmt.Errorf("the file, or one beside it (-wal, -shm, -journal), cannot be opened: check the rights to file and directory: %w", err)
 		}
 	}
