@@ -19,6 +19,7 @@ func (r *Run) Retry(ctx context.Context, doing string, f func(ctx context.Contex
 	const shortest, longest = 50 * time.Millisecond, 5 * time.Second
 	wait, since, committed := shortest, time.Time{}, r.Committed
 	for {
+		began := time.Now()
 		err := f(soft)
 		if err == nil || errors.Is(err, record.ErrStopped) {
 			return err
@@ -38,6 +39,9 @@ func (r *Run) Retry(ctx context.Context, doing string, f func(ctx context.Contex
 		r.drop()
 		if r.Committed > committed || since.IsZero() {
 			wait, since, committed = shortest, time.Now(), r.Committed
+			if _, locked := errors.AsType[*sqldb.LockedError](err); locked { // SQLite has waited already
+				since = since.Add(-min(sqldb.BusyTimeout, since.Sub(began)))
+			}
 		}
 		if time.Since(since) >= r.Opts.RetryFor {
 			return &record.StoppedError{Doing: doing, Cause: meaning}
