@@ -119,6 +119,7 @@ func enter(ctx context.Context, r *job.Run, opts Options, done *Opened) error {
 		return ErrNotProved
 	}
 	err = inOrder(ctx, r, []step{
+		{"trying to write fences", func(ctx context.Context) error { return mayFence(ctx, r, "open") }},
 		{"recording that it is being opened", func(ctx context.Context) error {
 			err := r.Manifest.Advance(ctx, r.Manifest.Left, record.StateOpening)
 			r.Began = err == nil

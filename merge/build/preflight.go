@@ -3,6 +3,7 @@ package build
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"mergesafe/internal/sqldb"
 	"mergesafe/internal/worldregistry"
@@ -199,17 +200,39 @@ func (f *flight) fenceRights(ctx context.Context) error {
 		if !w.Fence {
 			continue
 		}
-		db, err := sqldb.Dial(ctx, f.Worlds[i].DSN, sqldb.ReadWrite)
-		if err == nil {
-			_, err = db.Exec(ctx, "UPDATE "+worldregistry.Table+" SET epoch = epoch WHERE 1 = 0")
-			db.Close()
-			err = f.Worlds[i].Held(ctx, err)
-		}
-		if sqldb.IsDenied(err) {
-			f.Refuse(w.Name, "", "the account may not write the fence into its registry: give it the right to UPDATE %s: %v", worldregistry.Table, err)
-		} else if err != nil {
+		why, err := mayNotFence(ctx, f.Worlds[i].Database)
+		if err != nil {
 			return fmt.Errorf("database %q: %w", w.Name, err)
+		}
+		if why != "" {
+			f.Refuse(w.Name, "", "%s", why)
 		}
 	}
 	return nil
+}
+
+// mayNotFence says why the account may not write the fence of a world; "" if it may.
+func mayNotFence(ctx context.Context, d world.Database) (why string, err error) {
+	db, err := sqldb.Dial(ctx, d.DSN, sqldb.WriteExisting)
+	if err == nil {
+		_, err = db.Exec(ctx, "UPDATE "+worldregistry.Table+" SET epoch = epoch WHERE 1 = 0")
+		db.Close()
+		err = d.Held(ctx, err)
+	}
+	if sqldb.IsDenied(err) {
+		return fmt.Sprintf("the account may not write the fence into its registry: give it the right to UPDATE %s: %v", worldregistry.Table, err), nil
+	}
+	return "", err
+}
+
+// mayFence refuses worlds that have the fence of the merge, which the account may not change: nothing is done by halves. If that cannot be
+// tried now, such as while another process has the lock, it shows where fences are changed.
+func mayFence(ctx context.Context, r *job.Run, doing string) error {
+	return r.RefuseWorlds(doing, func(i int, d world.Database) (why string, err error) {
+		now, err := record.Servers(ctx, d)
+		if slices.ContainsFunc(now, func(s worldregistry.Server) bool { return s.Fenced(r.Plan.ID) }) {
+			why, _ = mayNotFence(ctx, d)
+		}
+		return why, err
+	})
 }

@@ -409,12 +409,16 @@ func namesOf(gone []plan.Refusal) []string {
 	return slice.Map(gone, func(r plan.Refusal) string { return r.Source })
 }
 
-// asPlanned refuses other worlds than the planned ones: they would be raised, and the fences of the planned ones would stay.
+// asPlanned refuses other worlds than the planned ones: they would be raised, and the fences of the planned ones would stay. So would one
+// that the account may not change.
 func (u *undo) asPlanned(ctx context.Context) error {
 	if u.tried() {
 		return nil
 	}
-	return u.SameWorlds(ctx, "undo")
+	if err := u.SameWorlds(ctx, "undo"); err != nil {
+		return err
+	}
+	return mayFence(ctx, u.Run, "undo")
 }
 
 // nothing ends an undo that was interrupted at its very end, or takes back fences that were only prepared. There is no

@@ -3,10 +3,12 @@ package build_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"mergesafe/gameid"
 	"mergesafe/internal/servertest"
+	"mergesafe/internal/worldregistry"
 	"mergesafe/merge/build"
 	"mergesafe/merge/job"
 	"mergesafe/merge/plan"
@@ -108,4 +110,32 @@ func TestUndoOfExchangedDatabases(t *testing.T) {
 		}
 		worldtest.MustDrop(t, p, into, all)
 	})
+}
+
+// A world has a fence that the account may not change: neither open nor undo does its work by halves. Without the fence, undo writes
+// nothing there.
+func TestWorldsThatMayNotBeWritten(t *testing.T) {
+	e := worldtest.Engines()[1]
+	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 5, "anna"), worldtest.GameWorld(t, e, "s2", 2, 7, "bert")}
+	p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
+	reader := slices.Clone(all)
+	reader[1].DSN = "mysql:" + servertest.Grant(t, "SELECT", strings.TrimPrefix(all[1].DSN, "mysql:"))
+	refused := func(what string, err error) {
+		t.Helper()
+		worldtest.RefusedBecause(t, what, `"s2": the account may not write the fence`, err)
+	}
+	dumps := func() string { return worldtest.Dump(t, all[0]) + worldtest.Dump(t, all[1]) + worldtest.Dump(t, into) }
+	before := dumps()
+	_, err := build.Open(t.Context(), p, into, reader, build.Options{Options: once})
+	refused("open", err)
+	_, err = build.Undo(t.Context(), p, into, reader, build.UndoOptions{Options: once})
+	refused("undo", err)
+	if dumps() != before {
+		t.Error("something was changed")
+	}
+	worldtest.Exec(t, all[1], "UPDATE "+worldregistry.Table+" SET holder = ''")
+	if _, err := build.Undo(t.Context(), p, into, reader, build.UndoOptions{Options: once}); err != nil {
+		t.Error(err)
+	}
+	worldtest.Dropped(t, into)
 }
