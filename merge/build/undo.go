@@ -598,15 +598,18 @@ func (u *undo) made(ctx context.Context) (*world.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, o := range all.Triggers() {
-		_, made := u.Plan.New.Made[o.String()]
-		_, goes := u.Plan.New.Made[(&world.Object{Kind: world.Table, Name: o.Table}).String()]
+	triggers, err := world.Triggers(ctx, u.reads().New)
+	if err != nil {
+		return nil, err
+	}
+	all.Keep(u.Plan.New.Made)
+	for _, o := range triggers {
+		made := slices.ContainsFunc(all.Objects, func(m world.Object) bool { return m.Kind == world.Trigger && m.Name == o.Name })
 		note := fmt.Sprintf("the trigger %s of %s was dropped with its table: the merge did not make it", printable.Text(o.Name), printable.Text(o.Table))
-		if !made && (goes || sqldb.Ours(o.Table)) && !slices.Contains(u.Notes, note) {
+		if !made && (slices.Contains(all.Tables(), o.Table) || sqldb.Ours(o.Table)) && !slices.Contains(u.Notes, note) {
 			u.Notes = append(u.Notes, note)
 		}
 	}
-	all.Keep(u.Plan.New.Made)
 	return all, nil
 }
 

@@ -3,6 +3,7 @@ package build_test
 import (
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"mergesafe/merge/record"
 	"mergesafe/merge/rules"
 	"mergesafe/merge/verdict"
+	"mergesafe/merge/world"
 	"mergesafe/merge/worldtest"
 )
 
@@ -30,6 +32,24 @@ func TestUndoNamesTriggersOfOthers(t *testing.T) {
 			t.Errorf("%+v, %v", done, err)
 		}
 	})
+}
+
+// A trigger of others on what the merge made does not keep the file of SQLite, and is named.
+func TestUndoOfAFileWithTriggersOfOthers(t *testing.T) {
+	e := worldtest.OnSQLite(t)
+	all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
+	p, into := worldtest.MergeOf(t, e, all, planner.PlanOptions{})
+	var notes []string
+	for _, table := range []string{"Players", "gameid_servers", "mergesafe_merge", "mergesafe_progress"} {
+		worldtest.Exec(t, into, "CREATE TRIGGER on_"+table+" AFTER DELETE ON "+table+" BEGIN SELECT 1; END")
+		notes = append(notes, fmt.Sprintf("the trigger on_%s of %s was dropped with its table: the merge did not make it", table, strings.ToLower(table)))
+	}
+	done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{})
+	slices.Sort(notes)
+	slices.Sort(done.Notes)
+	if there, _ := world.Exists(t.Context(), into); err != nil || there || !done.Dropped || len(done.Others) > 0 || !slices.Equal(done.Notes, notes) {
+		t.Errorf("%+v, %v; the file is there: %v", done, err, there)
+	}
 }
 
 // An undo that was killed when it had dropped its record leaves what others made, and the next one names it.

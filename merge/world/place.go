@@ -90,9 +90,13 @@ func Contains(ctx context.Context, on *Connection) ([]string, error) { return co
 func Beside(ctx context.Context, on *Connection, table string) ([]string, error) {
 	have, err := contains(ctx, on, table)
 	if err == nil && on.Dialect().MySQL() {
-		var triggers []string
-		triggers, err = on.Texts(ctx, "SELECT TRIGGER_NAME FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE() AND CAST(EVENT_OBJECT_TABLE AS BINARY) <> ?", table)
-		have = append(have, triggers...)
+		var triggers []Object
+		triggers, err = Triggers(ctx, on)
+		for _, o := range triggers {
+			if o.Table != table {
+				have = append(have, o.Name)
+			}
+		}
 		slices.Sort(have)
 	}
 	return slices.Compact(have), err
@@ -141,13 +145,31 @@ func (s *Schema) Besides() int {
 	return len(s.Objects) - len(s.of(Table, Column, PrimaryKey, Check, Period))
 }
 
-// Others are the names of what is in a database of SQLite and is neither of s nor one of ours.
-func (s *Schema) Others(ctx context.Context, on *Connection, ours []string) ([]string, error) {
-	have, err := Contains(ctx, on)
-	return slices.DeleteFunc(have, func(name string) bool {
-		known := func(o Object) bool { return o.Name == name }
-		return slices.ContainsFunc(s.Objects, known) || slices.Contains(ours, name) // the cases of Ä are two names there
-	}), err
+// Others are the names of what is in a database of SQLite and is neither of s nor one of ours, nor goes with one of these.
+func (s *Schema) Others(ctx context.Context, on *Connection, ours []string) (others []string, err error) {
+	const all = `SELECT s.name, COALESCE(t.name, s.name) FROM sqlite_schema AS s LEFT JOIN sqlite_schema AS t ON s.type IN ('index', 'trigger')
+		AND t.type IN ('table', 'view') AND t.name = s.tbl_name COLLATE NOCASE WHERE s.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY s.name`
+	goes := append(slice.Map(s.Objects, func(o Object) string { return o.Name }), ours...) // the cases of Ä are two names there
+	err = on.Rows(ctx, all, false, nil, func(row []any) (bool, error) {
+		if name := Text(row[0]); !slices.Contains(goes, name) && !slices.Contains(goes, Text(row[1])) {
+			others = append(others, name)
+		}
+		return true, nil
+	})
+	return others, err
+}
+
+// Triggers are all triggers of a database, those of our tables too. Of each only its name and its table are known.
+func Triggers(ctx context.Context, on *Connection) (all []Object, err error) {
+	query := "SELECT s.name, t.name FROM sqlite_schema AS s JOIN sqlite_schema AS t ON t.type IN ('table', 'view') AND t.name = s.tbl_name COLLATE NOCASE WHERE s.type = 'trigger' ORDER BY s.name"
+	if on.Dialect().MySQL() {
+		query = "SELECT TRIGGER_NAME, EVENT_OBJECT_TABLE FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE() ORDER BY TRIGGER_NAME"
+	}
+	err = on.Rows(ctx, query, false, nil, func(row []any) (bool, error) {
+		all = append(all, Object{Kind: Trigger, Name: Text(row[0]), Table: Text(row[1])})
+		return true, nil
+	})
+	return all, err
 }
 
 // DropReaders removes from a database what s has beside its tables and what is part of them, and what reads tables: its views,
@@ -356,9 +378,6 @@ func removeFile(ctx context.Context, c *Connection, path string) (left string, e
 	c.Close()
 	return left, err
 }
-
-// Triggers are those of all tables.
-func (s *Schema) Triggers() []*Object { return s.of(Trigger) }
 
 // HasEvents reports whether there are events, enabled or not.
 func (s *Schema) HasEvents() bool { return len(s.of(Event)) > 0 }
