@@ -13,7 +13,7 @@ func (s *Schema) Fingerprints() map[string]string {
 	for i := range s.Objects {
 		o := &s.Objects[i]
 		all[o.whole().String()] += fmt.Sprintf("%q\n",
-			[]string{string(o.Kind), o.Name, o.SQL, o.Settings, o.Collation, o.Place, o.State})
+			[]string{string(o.Kind), o.Name, s.text(o), o.Settings, o.Collation, o.Place, o.State})
 	}
 	for what, text := range all {
 		sum := sha256.Sum256([]byte(text))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mergesafe/internal/printable"
+	"mergesafe/internal/slice"
 	"mergesafe/internal/sqldb"
 	"mergesafe/internal/sqltext"
 )
@@ -216,11 +217,14 @@ func (s *Schema) differences(made *Schema, some func(*Object) bool) (all []strin
 }
 
 // same reports whether two objects have the same statement.
-func (s *Schema) same(o, is *Object) bool {
+func (s *Schema) same(o, is *Object) bool { return s.text(o) == s.text(is) }
+
+// text is the statement of an object, as far as two of them are compared.
+func (s *Schema) text(o *Object) string {
 	if o.Kind != Column && o.Kind != Check {
-		return o.SQL == is.SQL
+		return o.SQL
 	}
-	return slices.EqualFunc(s.plain(o.SQL), s.plain(is.SQL), sameWord)
+	return strings.Join(slice.Map(s.plain(o.SQL), func(t sqltext.Token) string { return t.Text }), " ")
 }
 
 // words takes a text of the engine apart.
@@ -232,12 +236,18 @@ func (s *Schema) words(sql string) []sqltext.Token {
 }
 
 // plain are the words of a part of a table without what depends on the age of a table: a remark on the version of a
-// server that made a column, the character set of a literal (MySQL changes _utf8mb4'x' by any ALTER TABLE), and parentheses
-// that MySQL leaves out when it makes a CHECK constraint of its own text.
+// server that made a column, the character set of a literal (MySQL changes _utf8mb4'x' by any ALTER TABLE), that of a column
+// whose collation tells it (MySQL shows it of a table that was loaded from a dump), and parentheses that MySQL leaves out when
+// it makes a CHECK constraint of its own text.
 func (s *Schema) plain(sql string) []sqltext.Token {
 	sql = sqltext.Flat(sql)
-	all := s.words(sql)
-	return slices.DeleteFunc(all, func(t sqltext.Token) bool { return t.IsCharset(sql) })
+	all := slices.DeleteFunc(s.words(sql), func(t sqltext.Token) bool { return t.IsCharset(sql) })
+	for i := 0; i+4 < len(all); i++ {
+		if all[i].Keyword("CHARACTER") && all[i+1].Keyword("SET") && all[i+3].Keyword("COLLATE") && strings.HasPrefix(all[i+4].Text, all[i+2].Text+"_") {
+			all = slices.Delete(all, i, i+3)
+		}
+	}
+	return all
 }
 
 func sameWord(a, b sqltext.Token) bool { return a.Text == b.Text }

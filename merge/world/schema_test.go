@@ -3,6 +3,7 @@ package world_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -279,6 +280,26 @@ func TestMutations(t *testing.T) {
 				t.Errorf("%s: want %q, got %q", c[0], c[1], all)
 			}
 			before = all
+		}
+	})
+}
+
+// MySQL shows the character set beside the collation of a column that was made with that, as dumps do. It is the same column.
+func TestColumnsOfADump(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		if e.name == "sqlite" {
+			return
+		}
+		var all []*world.Schema
+		for _, column := range []string{"a VARCHAR(9)", "a VARCHAR(9) COLLATE utf8mb4_bin", "a VARCHAR(9) CHARACTER SET latin1 COLLATE latin1_bin"} {
+			all = append(all, read(t, e.database(t, "CREATE TABLE t (id INT PRIMARY KEY, "+column+") CHARACTER SET utf8mb4 COLLATE utf8mb4_bin")))
+		}
+		if differ := all[0].Differences(all[1], false); len(differ) > 0 || !maps.Equal(all[0].Fingerprints(), all[1].Fingerprints()) {
+			t.Errorf("of a dump: %q", differ)
+		}
+		if differ := all[0].Differences(all[2], false); len(differ) != 1 {
+			t.Errorf("of another character set: %q", differ)
 		}
 	})
 }
