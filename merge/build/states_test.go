@@ -595,6 +595,8 @@ func TestTableThatComesLate(t *testing.T) {
 func TestOursAreProved(t *testing.T) {
 	worldtest.OnEach(t, func(t *testing.T, e worldtest.Engine) {
 		all := []world.Database{worldtest.GameWorld(t, e, "s1", 1, 3, "anna"), worldtest.GameWorld(t, e, "s2", 2, 4, "bert")}
+		const numbers = "INSERT INTO gameid_numbers (server_id, name, next_number, check_digit, updated_ms) VALUES "
+		worldtest.Exec(t, all[0], numbers+"(1, 'guild', 7, 'damm', 0)")
 		p, into := worldtest.PlanOf(t, e, all, planner.PlanOptions{})
 		fails := func(want string) {
 			t.Helper()
@@ -627,9 +629,14 @@ func TestOursAreProved(t *testing.T) {
 			t.Errorf("%+v, %v", proof, err)
 		}
 		worldtest.Exec(t, all[1], "UPDATE players SET gold = gold - 1")
-		worldtest.Exec(t, into, "INSERT INTO gameid_numbers (server_id, name, next_number, check_digit, updated_ms) VALUES (1, 'more', 7, '', 0)")
-		fails("the table gameid_numbers has 1 row, and 0 in s1")
-		worldtest.Exec(t, into, "DELETE FROM gameid_numbers")
+		worldtest.Exec(t, into, numbers+"(1, 'more', 7, '', 0)")
+		fails("the table gameid_numbers has 2 rows, and 1 in s1")
+		worldtest.Exec(t, into, "DELETE FROM gameid_numbers WHERE name = 'more'")
+		for _, change := range []string{"next_number = 8", "next_number = 6", "check_digit = ''"} {
+			worldtest.Exec(t, into, "UPDATE gameid_numbers SET "+change)
+			fails(`the short numbers "guild" of server 1 are not those of its world`)
+			worldtest.Exec(t, into, "UPDATE gameid_numbers SET next_number = 7, check_digit = 'damm'")
+		}
 		worldtest.Proved(t, p, into, all)
 		worldtest.Exec(t, into, "UPDATE gameid_servers SET holder = '', lease_until_ms = 0 WHERE server_id = 1")
 		fails("server 1 has no fence of this merge")
@@ -643,7 +650,9 @@ func TestOursAreProved(t *testing.T) {
 		worldtest.Proved(t, p, into, all)
 		worldtest.Exec(t, into, "UPDATE mergesafe_keys SET source = 's3'")
 		unproved("the record of the keys of s2 is not the one that the merge wrote: characters.guid")
-		worldtest.Exec(t, into, "UPDATE mergesafe_keys SET source = 's2'")
+		worldtest.Exec(t, into, "UPDATE mergesafe_keys SET source = 's2', n = n + 1")
+		unproved("the record of the keys of s2 is not the one that the merge wrote: characters.guid")
+		worldtest.Exec(t, into, "UPDATE mergesafe_keys SET n = n - 1")
 		worldtest.Proved(t, p, into, all)
 		worldtest.Exec(t, into, "DROP VIEW "+record.KeysView, "CREATE VIEW mergesafe_moved AS SELECT path, source, tab, col FROM mergesafe_keys")
 		fails("the view mergesafe_moved does not show what the merge recorded")
@@ -681,6 +690,9 @@ func TestUndoComparesNoWorld(t *testing.T) {
 	worldtest.Exec(t, into, "UPDATE things SET note = 'played' WHERE id = 1")
 	_, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{})
 	worldtest.RefusedBecause(t, "undo", `database "new": table "things": it has 10 rows, as it was made, but some have changed`, err)
+	worldtest.Exec(t, into, "DELETE FROM mergesafe_progress WHERE tab = 'things'")
+	_, err = build.Undo(t.Context(), p, into, all, build.UndoOptions{})
+	worldtest.RefusedBecause(t, "undo", `database "new": table "things": mergesafe_progress does not have any more what the merge wrote to it`, err)
 	worldtest.Exec(t, into, "UPDATE things SET note = (SELECT note FROM (SELECT note FROM things WHERE id = 2) AS other) WHERE id = 1")
 	if done, err := build.Undo(t.Context(), p, into, all, build.UndoOptions{Force: true}); err != nil || !done.Dropped {
 		t.Errorf("%+v, %v", done, err)

@@ -56,7 +56,7 @@ func proveInjective(ctx context.Context, r *job.Run, p *evidence.KeyProof) error
 				continue
 			}
 			space := r.Plan.Rekey.Space(k.Space)
-			if space != nil && (k.Source != s.Name || k.Range != space.Worlds[i].New || !slices.ContainsFunc(r.Plan.Rekey.Columns, func(c verdict.RekeyedColumn) bool {
+			if space != nil && (k.Source != s.Name || k.Count != k.Keys.Len() || k.Range != space.Worlds[i].New || !slices.ContainsFunc(r.Plan.Rekey.Columns, func(c verdict.RekeyedColumn) bool {
 				return c.Key && c.Table == k.Table && c.Column == k.Column
 			})) {
 				p.NoteWrong(1, "the record of the keys of %s is not the one that the merge wrote: %s.%s", s.Name, k.Table, k.Column)
@@ -98,7 +98,7 @@ func proveRemembered(ctx context.Context, r *job.Run, all []record.KeySet, p *ev
 		if !earlier && strings.HasPrefix(id, r.Plan.ID+".") {
 			continue // of this merge
 		}
-		if was := want[entry(&k)]; was == nil || was.Source != k.Source || was.Space != k.Space || was.Offset != k.Offset || was.Range != k.Range || !was.Keys.Equal(k.Keys) {
+		if was := want[entry(&k)]; was == nil || was.Source != k.Source || was.Space != k.Space || was.Offset != k.Offset || was.Range != k.Range || was.Count != k.Count || !was.Keys.Equal(k.Keys) {
 			p.NoteWrong(1, "the record of an earlier merge is not as the worlds have it: %s.%s of %s", k.Table, k.Column, k.Source)
 		}
 		delete(want, entry(&k))

@@ -231,13 +231,19 @@ func addTexts(ctx context.Context, on *world.Connection, to map[string]string, q
 	return err
 }
 
-// missingNumbers compares the short numbers with those of the first world.
+// missingNumbers compares the short numbers with those of the first world. Once the new database is open, its servers give more of
+// them, and may have begun others.
 func missingNumbers(ctx context.Context, p *change.Proving) (missing []string, err error) {
-	missing, err = missingRows(ctx, p, "SELECT server_id, name, next_number FROM "+sqldb.NumbersTable,
-		"SELECT COUNT(*) FROM "+sqldb.NumbersTable+" WHERE server_id = ? AND name = ? AND next_number >= ?", func(row []any) string {
-			return fmt.Sprintf("the short numbers %q of server %s are behind those of its world", world.Text(row[1]), world.Text(row[0]))
+	open := p.Manifest.Left == record.StateOpen
+	than, say := "=", "the short numbers %q of server %s are not those of its world"
+	if open {
+		than, say = ">=", "the short numbers %q of server %s are behind those of its world, or have another check digit"
+	}
+	missing, err = missingRows(ctx, p, "SELECT server_id, name, next_number, check_digit FROM "+sqldb.NumbersTable,
+		"SELECT COUNT(*) FROM "+sqldb.NumbersTable+" WHERE server_id = ? AND name = ? AND next_number "+than+" ? AND check_digit = ?", func(row []any) string {
+			return fmt.Sprintf(say, world.Text(row[1]), world.Text(row[0]))
 		})
-	if err != nil || p.Manifest.Left == record.StateOpen { // where servers may have begun others
+	if err != nil || open {
 		return missing, err
 	}
 	var n [2]int64

@@ -25,6 +25,7 @@ type KeySet struct {
 	Offset uint64
 	Range  keys.Range // of the new keys; wider than that of Keys, if others were given along
 	Keys   *keys.Set  // old ones; nil where only the ends of the pieces were read
+	Count  int64      // how many they are, as the view shows it
 	pieces []keyPiece
 
 	matching bool        // [MatchesTable] may have keys of it
@@ -140,6 +141,9 @@ func ReadKeys(ctx context.Context, on *world.Connection, keyed bool, where strin
 				return false, err
 			}
 			k.Offset = offset.Bits
+			if k.Count, err = world.IntIn(row[9], KeysTable+".n"); err != nil {
+				return false, err
+			}
 			all = append(all, k)
 		}
 		if keyed {
