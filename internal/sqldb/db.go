@@ -53,6 +53,21 @@ type opened struct {
 // BusyTimeout is how long SQLite waits for the lock of another writer.
 const BusyTimeout = 5 * time.Second
 
+type waitingKey struct{}
+
+// Waiting returns a context in which connections of SQLite that are made wait at most so long, if that is less than [BusyTimeout].
+func Waiting(ctx context.Context, most time.Duration) context.Context {
+	return context.WithValue(ctx, waitingKey{}, most)
+}
+
+// BusyFor is how long connections wait that are made in a context.
+func BusyFor(ctx context.Context) time.Duration {
+	if most, is := ctx.Value(waitingKey{}).(time.Duration); is {
+		return min(max(most, time.Millisecond), BusyTimeout)
+	}
+	return BusyTimeout
+}
+
 // Open makes a pool for the database that dsn names, in the forms that
 // store.Open and store.OpenReadOnly describe. It does not connect: an error is
 // about the DSN, or the path in it.
@@ -264,7 +279,7 @@ func (db *DB) confirmed(what string, all bool) error {
 func (db *DB) Connect(ctx context.Context) error {
 	for start := time.Now(); ; {
 		err := db.Ping(ctx)
-		if !errors.Is(err, ErrRetryable) || ctx.Err() != nil || db.alone || time.Since(start) > BusyTimeout {
+		if !errors.Is(err, ErrRetryable) || ctx.Err() != nil || db.alone || time.Since(start) > BusyFor(ctx) {
 			return Explain(err, db.Plain)
 		}
 		time.Sleep(rand.N(20 * time.Millisecond))

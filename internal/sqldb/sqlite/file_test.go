@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"mergesafe/internal/sqldb"
 )
@@ -87,5 +88,23 @@ func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Connections wait for a lock as long as the context allows in which they are made, and no longer than the default.
+func TestWaiting(t *testing.T) {
+	path := "sqlite:" + filepath.Join(t.TempDir(), "w.db")
+	for _, access := range []sqldb.Access{sqldb.ReadWrite, sqldb.WriteExisting, sqldb.ReadOnly} {
+		for most, want := range map[time.Duration]int{300 * time.Millisecond: 300, time.Hour: 5000, -time.Second: 1} {
+			db, err := sqldb.Dial(sqldb.Waiting(t.Context(), most), path, access)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var busy int
+			if err := db.Get(t.Context(), &busy, "PRAGMA busy_timeout"); err != nil || busy != want {
+				t.Errorf("%v: at most %s: waits for %d ms, want %d; %v", access, most, busy, want, err)
+			}
+			db.Close()
+		}
 	}
 }

@@ -2,10 +2,13 @@ package sqlite
 
 import (
 	"cmp"
+	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -100,7 +103,7 @@ func openSQLite(path string, access sqldb.Access) (_ *sqliteFile, check func() e
 	// another writer: it takes the lock when it begins.
 	options.Set("_txlock", "immediate")
 	connector, err := sqlite.NewConnector(sqliteURI(path, options))
-	return &sqliteFile{Connector: timeConnector{connector}, path: path}, nil, err
+	return &sqliteFile{Connector: timeConnector{busyConnector{connector, path, options}}, path: path}, nil, err
 }
 
 func openSQLiteReadOnly(path string, options url.Values) (_ *sqliteFile, check func() error, err error) {
@@ -141,7 +144,28 @@ func openSQLiteReadOnly(path string, options url.Values) (_ *sqliteFile, check f
 		}
 	}
 	connector, err := sqlite.NewConnector(sqliteURI(path, options))
-	return &sqliteFile{Connector: timeConnector{connector}, path: path}, check, err
+	return &sqliteFile{Connector: timeConnector{busyConnector{connector, path, options}}, path: path}, check, err
+}
+
+// busyConnector makes connections that wait for a lock as long as their first use allows: see [sqldb.Waiting].
+type busyConnector struct {
+	driver.Connector
+	path    string
+	options url.Values
+}
+
+func (c busyConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	busy := sqldb.BusyFor(ctx)
+	if busy == sqldb.BusyTimeout || c.options.Get("_busy_timeout") == "0" {
+		return c.Connector.Connect(ctx)
+	}
+	options := maps.Clone(c.options)
+	options.Set("_busy_timeout", strconv.FormatInt(busy.Milliseconds(), 10))
+	connector, err := sqlite.NewConnector(sqliteURI(c.path, options))
+	if err != nil {
+		return nil, err
+	}
+	return connector.Connect(ctx)
 }
 
 // isWAL reads from the header whether a database is in WAL mode. SQLite reads it, because

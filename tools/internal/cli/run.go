@@ -49,6 +49,7 @@ import (
 
 	"mergesafe/internal/naming"
 	"mergesafe/internal/slice"
+	"mergesafe/internal/sqldb"
 )
 
 // Env looks a variable of the environment up, as os.LookupEnv does.
@@ -137,6 +138,12 @@ func prepare(cmd *cli.Command) {
 	cmd.ExitErrHandler = func(context.Context, *cli.Command, error) {}
 	cmd.OnUsageError = func(_ context.Context, cmd *cli.Command, err error, _ bool) error {
 		return usage(cmd, err)
+	}
+	cmd.Before = func(ctx context.Context, cmd *cli.Command) (context.Context, error) {
+		if patience := cmd.Duration("patience"); patience > 0 { // each lock of SQLite is waited for no longer than that
+			ctx = sqldb.Waiting(ctx, patience)
+		}
+		return ctx, nil
 	}
 	if len(cmd.Commands) > 0 && cmd.Action == nil {
 		cmd.Action = func(_ context.Context, cmd *cli.Command) error { return noCommand(cmd, cmd.Args().First()) }

@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/urfave/cli/v3"
+
+	"mergesafe/internal/sqldb"
 )
 
 // program makes a tool with a command that echoes its arguments and fails as asked.
@@ -189,5 +192,20 @@ func TestCheckHelp(t *testing.T) {
 		`an example of "other" shows a password to the machine, or is not quoted for a shell:   prog other (a)`
 	if diff := cmp.Diff(want, fmt.Sprint(CheckHelp(command))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A command with -patience waits for no lock of SQLite longer than that.
+func TestPatience(t *testing.T) {
+	for given, want := range map[string]time.Duration{"-patience 2s": 2 * time.Second, "-patience 1m": sqldb.BusyTimeout, "-patience 0s": sqldb.BusyTimeout, "": sqldb.BusyTimeout} {
+		busy := time.Duration(0)
+		cmd := &cli.Command{Name: "prog", Commands: []*cli.Command{{
+			Name: "work", Flags: []cli.Flag{&cli.DurationFlag{Name: "patience", Value: time.Minute}},
+			Action: func(ctx context.Context, _ *cli.Command) error { busy = sqldb.BusyFor(ctx); return nil },
+		}}}
+		var stdout, stderr bytes.Buffer
+		if code := Run(t.Context(), cmd, strings.Fields("prog work "+given), &stdout, &stderr); code != OK || busy != want {
+			t.Errorf("%q: waits for %s, want %s; %d, %s", given, busy, want, code, stderr.String())
+		}
 	}
 }
