@@ -264,6 +264,21 @@ func TestCombineSpelling(t *testing.T) {
 	}
 }
 
+// Of a value that is no integer the plan says so, and not that another process writes.
+func TestCombineOdd(t *testing.T) {
+	e := worldtest.OnSQLite(t)
+	var all []world.Database
+	for i, row := range []string{"1, '1'", "2, 1"} {
+		d := e.Fresh(t, fmt.Sprint("s", i+1))
+		worldtest.Exec(t, d, "CREATE TABLE wallets (id INTEGER PRIMARY KEY, amount)", "INSERT INTO wallets VALUES ("+row+")")
+		all = append(all, d)
+	}
+	p, err := planner.NewPlan(t.Context(), e.Fresh(t, "new"), all, combining(map[string]string{"amount": "sum"}))
+	if got := fmt.Sprint(p.Refusals); err != nil || !strings.Contains(got, "column amount: 1 value is not an integer, which cannot be added exactly") || strings.Contains(got, "another process") {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
 // Wherever an apply is interrupted, the same call ends it, and no row is added twice; and
 // wherever an undo is, the same call drops the new database.
 func TestCombineResumed(t *testing.T) {
