@@ -144,3 +144,17 @@ func TestPaddedCompareAsIfSpacesFollowed(t *testing.T) {
 		})
 	}
 }
+
+// Messages show a key as people write it.
+func TestKeyTextForPeople(t *testing.T) {
+	key, err := EncodeKey([]any{1.0, 0.1, float32(2.5), int64(-3), "a b", []byte{0xab}, nil})
+	if err == nil {
+		t.Fatalf("NULL is no key, got %s", key)
+	}
+	if key, err = EncodeKey([]any{1.0, 0.1, float32(2.5), int64(-3), "ab", []byte{0xab}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := KeyText(key); got != "1/0.1/2.5/-3/ab/ab" {
+		t.Errorf("got %s", got)
+	}
+}

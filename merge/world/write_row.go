@@ -224,9 +224,15 @@ func KeyText(key string) string {
 		if p == "" {
 			return key
 		}
-		if p[0] == 't' {
+		switch p[0] {
+		case 't':
 			if b, err := hex.DecodeString(p[1:]); err == nil {
 				p = "t" + strings.ToValidUTF8(string(b), "\ufffd")
+			}
+		case 'f', 'g':
+			bits := map[byte]int{'f': 64, 'g': 32}[p[0]]
+			if f, err := strconv.ParseFloat(p[1:], bits); err == nil {
+				p = "f" + strconv.FormatFloat(f, 'g', -1, bits)
 			}
 		}
 		parts[i] = p[1:]
